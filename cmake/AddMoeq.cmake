@@ -49,7 +49,21 @@ endfunction()
 function(moeq_add_tool name)
   cmake_parse_arguments(ARG "" "" "LINK_LIBS" ${ARGN})
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
+  target_compile_options(${name} PRIVATE -fPIC) # as the precompiled header, not -fPIE
   target_precompile_headers(${name} REUSE_FROM MoeqPch)
   add_dependencies(${name} MoeqGenerated)
   target_link_libraries(${name} PRIVATE ${ARG_LINK_LIBS} MLIR LLVM)
+  set_property(GLOBAL APPEND PROPERTY MOEQ_TOOLS ${name})
+endfunction()
+
+# moeq_add_unittest(NAME SOURCES... [LINK_LIBS ...]): a GoogleTest binary under unittests/.
+function(moeq_add_unittest name)
+  cmake_parse_arguments(ARG "" "" "LINK_LIBS" ${ARGN})
+  add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
+  target_compile_options(${name} PRIVATE -fPIC) # as the precompiled header, not -fPIE
+  target_precompile_headers(${name} REUSE_FROM MoeqPch)
+  add_dependencies(${name} MoeqGenerated)
+  target_link_libraries(${name} PRIVATE ${ARG_LINK_LIBS} GTest::gtest_main MLIR LLVM)
+  set_target_properties(${name} PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/unittests)
 endfunction()
