@@ -44,7 +44,7 @@ def Moeq_RecipeAttr : Moeq_Attr<"Recipe", "recipe"> {
     `te_mx`, `torchao`, `ocp`, `int8_sym`, `int8_asym`, `awq`, `int4_sym`.
   }];
   let parameters = (ins
-    "float":$amaxFloor,
+    APFloatParameter<"f32">:$amaxFloor,
     "::mlir::moeq::ScaleFormula":$scale,
     "::mlir::moeq::ScaleRound":$scaleRound,
     "::mlir::moeq::ScaleApply":$apply,

@@ -27,6 +27,11 @@ def Moeq_Dialect : Dialect {
   }];
   let useDefaultTypePrinterParser = 1;
   let useDefaultAttributePrinterParser = 1;
+  let extraClassDeclaration = [{
+    /// Each in the source that defines the storage of what it registers.
+    void registerTypes();
+    void registerAttributes();
+  }];
 }
 
 #endif // MOEQ_DIALECT_MOEQ_IR_MOEQBASE_TD

@@ -47,7 +47,6 @@ class Moeq_Op<string mnemonic, list<Trait> traits = []>
 // from `outs` on are the inits.
 class Moeq_DpsOp<string mnemonic, list<Trait> traits = []>
     : Moeq_Op<mnemonic, !listconcat([
-        AttrSizedOperandSegments,
         DeclareOpInterfaceMethods<DestinationStyleOpInterface>,
         DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
         DeclareOpInterfaceMethods<Moeq_ComponentOpInterface>], traits)> {
@@ -93,7 +92,7 @@ def Moeq_UnpackOp : Moeq_Op<"unpack", [Pure]> {
   let hasFolder = 1;
 }
 
-def Moeq_QuantizeOp : Moeq_DpsOp<"quantize"> {
+def Moeq_QuantizeOp : Moeq_DpsOp<"quantize", [AttrSizedOperandSegments]> {
   let summary = "numbers to a scaled tensor, under a recipe";
   let description = [{
     Quantizes [.., K] to a scaled tensor of the same shape. With `rows`, result
@@ -176,7 +175,7 @@ def Moeq_RouteOp : Moeq_DpsOp<"route"> {
   }];
 }
 
-def Moeq_GroupOp : Moeq_DpsOp<"group"> {
+def Moeq_GroupOp : Moeq_DpsOp<"group", [AttrSizedOperandSegments]> {
   let summary = "expert ids to rows sorted by expert";
   let description = [{
     A stable sort of the routed slots t * k + j of `ids` [T, k] by expert:
@@ -213,7 +212,7 @@ def Moeq_GroupOp : Moeq_DpsOp<"group"> {
   }];
 }
 
-def Moeq_GatherOp : Moeq_DpsOp<"gather"> {
+def Moeq_GatherOp : Moeq_DpsOp<"gather", [AttrSizedOperandSegments]> {
   let summary = "rows of a tensor in sorted order";
   let description = [{
     Result row r is input row `rows[r]`, scales included ([T, K] to [S, K]). Rows
@@ -297,7 +296,7 @@ def Moeq_ActivateOp : Moeq_DpsOp<"activate"> {
   }];
 }
 
-def Moeq_ActQuantOp : Moeq_DpsOp<"act_quant"> {
+def Moeq_ActQuantOp : Moeq_DpsOp<"act_quant", [AttrSizedOperandSegments]> {
   let summary = "activate and quantize in one op";
   let description = [{
     `moeq.activate`, then rounding to `intermediate_round`, then
@@ -344,7 +343,7 @@ def Moeq_YieldOp : Moeq_Op<"yield", [Pure, Terminator, ReturnLike,
 // region whose block arguments are the f32 accumulator with all scales applied,
 // the row, the column, and one element of each extra operand by its map. It
 // yields the element that is stored.
-def Moeq_MatmulOp : Moeq_DpsOp<"matmul", [SingleBlock]> {
+def Moeq_MatmulOp : Moeq_DpsOp<"matmul", [AttrSizedOperandSegments, SingleBlock]> {
   let summary = "2-D matmul of a row-major A and a transposed B";
   let description = [{
     `C[M, N] = A[M, K] * B[N, K]^T`, f32 accumulation in ascending k (i32 where
@@ -390,7 +389,7 @@ def Moeq_MatmulOp : Moeq_DpsOp<"matmul", [SingleBlock]> {
   }];
 }
 
-def Moeq_GroupedMatmulOp : Moeq_DpsOp<"grouped_matmul", [SingleBlock]> {
+def Moeq_GroupedMatmulOp : Moeq_DpsOp<"grouped_matmul", [AttrSizedOperandSegments, SingleBlock]> {
   let summary = "rows times the weight of their expert";
   let description = [{
     `C[r, :] = A[r, :] * B[e(r)]^T` for rows [S, K], weights [E, N, K] and
@@ -432,7 +431,7 @@ def Moeq_GroupedMatmulOp : Moeq_DpsOp<"grouped_matmul", [SingleBlock]> {
 // The layer
 //===----------------------------------------------------------------------===//
 
-def Moeq_ExpertsOp : Moeq_DpsOp<"experts"> {
+def Moeq_ExpertsOp : Moeq_DpsOp<"experts", [AttrSizedOperandSegments]> {
   let summary = "a whole mixture-of-experts layer";
   let description = [{
     Hidden states [T, K] and router logits [T, E_router] to [T, K]: route, group,

@@ -1,0 +1,90 @@
+//===- Moeq.h - The moeq dialect --------------------------------*- C++ -*-===//
+//
+// Part of moeq, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The dialect's types, attributes and ops, and the few functions that say what
+// an operand of scaled type is.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MOEQ_DIALECT_MOEQ_IR_MOEQ_H
+#define MOEQ_DIALECT_MOEQ_IR_MOEQ_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "moeq/Dialect/Moeq/IR/MoeqEnums.h.inc"
+
+#include "moeq/Dialect/Moeq/IR/MoeqDialect.h.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "moeq/Dialect/Moeq/IR/MoeqTypes.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "moeq/Dialect/Moeq/IR/MoeqAttrs.h.inc"
+
+namespace mlir::moeq {
+
+/// An operand group that may hold a scaled tensor or its components.
+struct ScaledGroup {
+  /// The index of the operand segment.
+  unsigned segment;
+  /// The attribute that keeps the scaled type in component form.
+  StringRef formatName;
+};
+
+/// Whether `type` is a ranked tensor of ScaledType whose block fits its rank.
+bool isScaledTensor(Type type);
+
+/// Whether `type` is a ranked tensor or a ranked memref.
+bool isRankedTensorOrMemRef(Type type);
+
+/// The scaled element type of `type`, or null.
+ScaledType getScaledElementType(Type type);
+
+/// The types of the components of a scaled tensor: values, scales and, with zero
+/// points, zeros. `type` satisfies isScaledTensor.
+SmallVector<RankedTensorType, 3> getComponentTypes(RankedTensorType type);
+
+/// Whether `function` takes a gate and an up half.
+bool isGated(Activation function);
+
+/// What an operand group says: one tensor or memref, scaled or plain, or the
+/// components of a scaled one.
+struct OperandInfo {
+  /// The logical shape. Of packed values in component form the last extent is
+  /// twice that of the bytes.
+  SmallVector<int64_t> shape;
+  /// The scaled type, or null where the operand is plain.
+  ScaledType scaled;
+  /// The element type where the operand is plain, else null.
+  Type plain;
+
+  int64_t getRank() const { return shape.size(); }
+  /// The type of the numbers: the scaled type's values, or the plain type.
+  Type getValueType() const { return scaled ? scaled.getValue() : plain; }
+};
+
+/// Reads the operand group `values` of an op. In component form `format` holds
+/// the scaled type. Emits an error at `op` that names the group by `name` when
+/// the number, shapes or types of the components do not fit.
+FailureOr<OperandInfo> getOperandInfo(Operation *op, ValueRange values,
+                                      TypeAttr format, StringRef name);
+
+} // namespace mlir::moeq
+
+#include "moeq/Dialect/Moeq/IR/MoeqInterfaces.h.inc"
+
+#define GET_OP_CLASSES
+#include "moeq/Dialect/Moeq/IR/MoeqOps.h.inc"
+
+#endif // MOEQ_DIALECT_MOEQ_IR_MOEQ_H

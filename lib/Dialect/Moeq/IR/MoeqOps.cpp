@@ -1,0 +1,152 @@
+//===- MoeqOps.cpp - What all ops of the moeq dialect share -----*- C++ -*-===//
+//
+// Part of moeq, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "OpsDetail.h"
+
+using namespace mlir;
+using namespace mlir::moeq;
+using namespace mlir::moeq::detail;
+
+#define GET_OP_CLASSES
+#include "moeq/Dialect/Moeq/IR/MoeqOps.cpp.inc"
+
+//===----------------------------------------------------------------------===//
+// Interfaces that each op implements in the same way
+//===----------------------------------------------------------------------===//
+
+/// Defines the interface methods of OP: the operand segments from FIRST_INIT on
+/// are the inits; the remaining arguments are its scaled groups.
+#define MOEQ_DEFINE_DPS_OP(OP, FIRST_INIT, ...)                                                    \
+  MutableOperandRange OP::getDpsInitsMutable() {                                                   \
+    unsigned first = getODSOperandIndexAndLength(FIRST_INIT).first;                                \
+    return MutableOperandRange(getOperation(), first, getOperation()->getNumOperands() - first);   \
+  }                                                                                                \
+  void OP::getEffects(                                                                             \
+      SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {              \
+    getDpsEffects(cast<DestinationStyleOpInterface>(getOperation()), effects);                     \
+  }                                                                                                \
+  ArrayRef<ScaledGroup> OP::getScaledGroups() {                                                    \
+    static constexpr std::initializer_list<ScaledGroup> groups = {__VA_ARGS__};                    \
+    return groups;                                                                                 \
+  }
+
+MOEQ_DEFINE_DPS_OP(QuantizeOp, 2, {2, "outs_format"})
+MOEQ_DEFINE_DPS_OP(DequantizeOp, 1, {0, "input_format"})
+MOEQ_DEFINE_DPS_OP(RouteOp, 2)
+MOEQ_DEFINE_DPS_OP(GroupOp, 3)
+MOEQ_DEFINE_DPS_OP(GatherOp, 2, {0, "input_format"}, {2, "outs_format"})
+MOEQ_DEFINE_DPS_OP(CombineOp, 3)
+MOEQ_DEFINE_DPS_OP(ActivateOp, 2)
+MOEQ_DEFINE_DPS_OP(ActQuantOp, 2, {2, "outs_format"})
+MOEQ_DEFINE_DPS_OP(MatmulOp, 3, {0, "lhs_format"}, {1, "rhs_format"})
+MOEQ_DEFINE_DPS_OP(GroupedMatmulOp, 4, {0, "lhs_format"}, {1, "rhs_format"})
+MOEQ_DEFINE_DPS_OP(ExpertsOp, 8, {2, "w13_format"}, {3, "w2_format"})
+
+#undef MOEQ_DEFINE_DPS_OP
+
+void moeq::detail::getDpsEffects(
+    DestinationStyleOpInterface op,
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
+  for (OpOperand &operand : op->getOpOperands()) {
+    if (!isa<MemRefType>(operand.get().getType()))
+      continue;
+    effects.emplace_back(MemoryEffects::Read::get(), &operand);
+    if (op.isDpsInit(&operand))
+      effects.emplace_back(MemoryEffects::Write::get(), &operand);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Operand groups
+//===----------------------------------------------------------------------===//
+
+FailureOr<OperandInfo> moeq::getOperandInfo(Operation *op, ValueRange values, TypeAttr format,
+                                            StringRef name) {
+  if (values.empty())
+    return op->emitOpError() << "expects an operand '" << name << "'";
+  auto first = cast<ShapedType>(values.front().getType());
+  OperandInfo info;
+  info.shape.assign(first.getShape().begin(), first.getShape().end());
+  if (!format) {
+    if (values.size() != 1)
+      return op->emitOpError() << "expects one operand '" << name << "' or the scaled type of its "
+                               << values.size() << " components";
+    info.scaled = dyn_cast<ScaledType>(first.getElementType());
+    if (!info.scaled)
+      info.plain = first.getElementType();
+    else if (!isScaledTensor(first))
+      return op->emitOpError() << "expects '" << name << "' of rank at least "
+                               << info.scaled.getBlock().size() << ", got " << Type(first);
+    return info;
+  }
+
+  info.scaled = dyn_cast<ScaledType>(format.getValue());
+  if (!info.scaled)
+    return op->emitOpError() << "expects the components of '" << name
+                             << "' as a !moeq.scaled type, got " << format.getValue();
+  if (values.size() != info.scaled.getNumComponents())
+    return op->emitOpError() << "expects " << info.scaled.getNumComponents() << " components of '"
+                             << name << "' for " << info.scaled << ", got " << values.size();
+  if (info.scaled.isPacked() && !info.shape.empty() && !ShapedType::isDynamic(info.shape.back()))
+    info.shape.back() *= 2;
+  if (info.getRank() < static_cast<int64_t>(info.scaled.getBlock().size()))
+    return op->emitOpError() << "expects '" << name << "' of rank at least "
+                             << info.scaled.getBlock().size() << ", got " << Type(first);
+  SmallVector<int64_t> scaleShape = info.scaled.getScaleShape(info.shape);
+  for (auto [index, element] : llvm::enumerate(info.scaled.getComponentElementTypes())) {
+    auto type = cast<ShapedType>(values[index].getType());
+    if (type.getElementType() != element)
+      return op->emitOpError() << "expects component " << index << " of '" << name << "' of "
+                               << element << ", got " << Type(type);
+    if (index > 0 && failed(verifyCompatibleShape(type.getShape(), scaleShape)))
+      return op->emitOpError() << "expects component " << index << " of '" << name
+                               << "' of shape " << stringifyShape(scaleShape) << ", got "
+                               << Type(type);
+  }
+  return info;
+}
+
+//===----------------------------------------------------------------------===//
+// ShapeVerifier
+//===----------------------------------------------------------------------===//
+
+std::string moeq::detail::stringifyShape(ArrayRef<int64_t> shape) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << '[';
+  llvm::interleaveComma(shape, os, [&](int64_t extent) {
+    if (ShapedType::isDynamic(extent))
+      os << '?';
+    else
+      os << extent;
+  });
+  os << ']';
+  return text;
+}
+
+LogicalResult ShapeVerifier::rank(StringRef name, ArrayRef<int64_t> shape, int64_t rank) const {
+  if (static_cast<int64_t>(shape.size()) == rank)
+    return success();
+  return op->emitOpError() << "expects '" << name << "' of rank " << rank << ", got rank "
+                           << shape.size();
+}
+
+LogicalResult ShapeVerifier::same(const Twine &leftName, int64_t left, const Twine &rightName,
+                                  int64_t right) const {
+  if (ShapedType::isDynamic(left) || ShapedType::isDynamic(right) || left == right)
+    return success();
+  return op->emitOpError() << "expects " << leftName << " and " << rightName << " to be equal, got "
+                           << left << " and " << right;
+}
+
+LogicalResult ShapeVerifier::oneKind() const {
+  bool tensors = llvm::any_of(op->getOperandTypes(), llvm::IsaPred<TensorType>);
+  bool memrefs = llvm::any_of(op->getOperandTypes(), llvm::IsaPred<MemRefType>);
+  if (tensors && memrefs)
+    return op->emitOpError() << "expects all operands to be tensors or all to be memrefs";
+  return success();
+}

@@ -1,0 +1,267 @@
+//===- ScaledType.cpp - The quantized element type --------------*- C++ -*-===//
+//
+// Part of moeq, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "moeq/Dialect/Moeq/IR/Moeq.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::moeq;
+
+#define GET_TYPEDEF_CLASSES
+#include "moeq/Dialect/Moeq/IR/MoeqTypes.cpp.inc"
+
+void MoeqDialect::registerTypes() {
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "moeq/Dialect/Moeq/IR/MoeqTypes.cpp.inc"
+      >();
+}
+
+//===----------------------------------------------------------------------===//
+// Assembly: <VALUE, block = [...], scale = T (, zero = T)? (, layout = L)?>
+//===----------------------------------------------------------------------===//
+
+static ParseResult parseBlock(AsmParser &parser, SmallVector<int64_t> &block) {
+  auto parseExtent = [&]() -> ParseResult {
+    if (succeeded(parser.parseOptionalStar())) {
+      block.push_back(ShapedType::kDynamic);
+      return success();
+    }
+    return parser.parseInteger(block.emplace_back());
+  };
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseExtent))
+    return failure();
+  // The block is aligned to the last dimensions: leading ones say nothing.
+  block.erase(block.begin(), llvm::find_if(block, [](int64_t b) { return b != 1; }));
+  return success();
+}
+
+static ParseResult parseLayout(AsmParser &parser, ScaleLayout &layout) {
+  StringRef keyword;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseKeyword(&keyword))
+    return failure();
+  std::optional<ScaleLayout> parsed = symbolizeScaleLayout(keyword);
+  if (!parsed)
+    return parser.emitError(loc) << "expects a layout of row_major, mn_major, padded<128x4> or "
+                                    "swizzle_128x4, got '"
+                                 << keyword << "'";
+  layout = *parsed;
+  if (layout != ScaleLayout::Padded)
+    return success();
+  SmallVector<int64_t> tile;
+  if (parser.parseLess() ||
+      parser.parseDimensionList(tile, /*allowDynamic=*/false, /*withTrailingX=*/false) ||
+      parser.parseGreater())
+    return failure();
+  if (tile != ArrayRef<int64_t>{128, 4})
+    return parser.emitError(loc) << "expects a padding of 128x4";
+  return success();
+}
+
+Type ScaledType::parse(AsmParser &parser) {
+  Type value, scale, zero;
+  std::optional<SmallVector<int64_t>> block;
+  std::optional<ScaleLayout> layout;
+  SMLoc start = parser.getCurrentLocation();
+  if (parser.parseLess() || parser.parseType(value))
+    return {};
+  while (succeeded(parser.parseOptionalComma())) {
+    StringRef key;
+    SMLoc loc = parser.getCurrentLocation();
+    if (parser.parseKeyword(&key))
+      return {};
+    if (key == "packing") {
+      parser.emitError(loc) << "'packing' is reserved for prepared weights";
+      return {};
+    }
+    if (parser.parseEqual())
+      return {};
+    auto duplicate = [&](bool seen) {
+      if (seen)
+        parser.emitError(loc) << "duplicate parameter '" << key << "'";
+      return seen;
+    };
+    if (key == "block") {
+      if (duplicate(block.has_value()) || parseBlock(parser, block.emplace()))
+        return {};
+    } else if (key == "scale") {
+      if (duplicate(bool(scale)) || parser.parseType(scale))
+        return {};
+    } else if (key == "zero") {
+      if (duplicate(bool(zero)) || parser.parseType(zero))
+        return {};
+    } else if (key == "layout") {
+      if (duplicate(layout.has_value()) || parseLayout(parser, layout.emplace()))
+        return {};
+    } else {
+      parser.emitError(loc) << "expects block, scale, zero or layout, got '" << key << "'";
+      return {};
+    }
+  }
+  if (parser.parseGreater())
+    return {};
+  if (!block || !scale) {
+    parser.emitError(start) << "missing required parameter '" << (block ? "scale" : "block") << "'";
+    return {};
+  }
+  return parser.getChecked<ScaledType>(start, parser.getContext(), value, *block, scale, zero,
+                                       layout.value_or(ScaleLayout::RowMajor));
+}
+
+void ScaledType::print(AsmPrinter &printer) const {
+  printer << '<' << getValue() << ", block = [";
+  llvm::interleaveComma(getBlock(), printer, [&](int64_t extent) {
+    if (ShapedType::isDynamic(extent))
+      printer << '*';
+    else
+      printer << extent;
+  });
+  printer << "], scale = " << getScale();
+  if (getZero())
+    printer << ", zero = " << getZero();
+  if (getLayout() != ScaleLayout::RowMajor)
+    printer << ", layout = " << stringifyScaleLayout(getLayout())
+            << (getLayout() == ScaleLayout::Padded ? "<128x4>" : "");
+  printer << '>';
+}
+
+//===----------------------------------------------------------------------===//
+// Verification
+//===----------------------------------------------------------------------===//
+
+static bool isFnuz(Type type) {
+  return isa<Float8E4M3FNUZType, Float8E5M2FNUZType, Float8E4M3B11FNUZType>(type);
+}
+
+static bool isValueType(Type type) {
+  if (isa<Float8E4M3FNType, Float8E5M2Type, Float4E2M1FNType>(type))
+    return true;
+  auto integer = dyn_cast<IntegerType>(type);
+  return integer && ((integer.isSignless() && (integer.getWidth() == 8 || integer.getWidth() == 4)) ||
+                     (integer.isUnsigned() && integer.getWidth() == 4));
+}
+
+LogicalResult ScaledType::verify(function_ref<InFlightDiagnostic()> emitError, Type value,
+                                 ArrayRef<int64_t> block, Type scale, Type zero,
+                                 ScaleLayout layout) {
+  if (isFnuz(value))
+    return emitError() << "expects a value type with a signed zero, got " << value
+                       << ": FNUZ types are not supported";
+  if (!isValueType(value))
+    return emitError() << "expects a value type of f8E4M3FN, f8E5M2, f4E2M1FN, i8, i4 or ui4, got "
+                       << value;
+  if (block.empty())
+    return emitError() << "expects a block of more than one element";
+  for (int64_t extent : block)
+    if (extent <= 0 && !ShapedType::isDynamic(extent))
+      return emitError() << "expects positive block extents or '*', got " << extent;
+  if (block.front() == 1)
+    return emitError() << "expects no leading block extent of 1";
+  if (!scale.isF32() && !scale.isBF16() && !scale.isF16() &&
+      !isa<Float8E8M0FNUType, Float8E4M3FNType>(scale))
+    return emitError() << "expects a scale type of f32, bf16, f16, f8E8M0FNU or f8E4M3FN, got "
+                       << scale;
+  if (zero) {
+    if (!isa<IntegerType>(value))
+      return emitError() << "expects zero points only on integer values, got values of " << value;
+    if (zero != scale && !zero.isSignlessInteger(8))
+      return emitError() << "expects a zero type of i8 or the scale type " << scale << ", got "
+                         << zero;
+    if (isa<Float8E8M0FNUType>(zero))
+      return emitError() << "expects a zero type that has a zero, got " << zero;
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Queries
+//===----------------------------------------------------------------------===//
+
+int64_t ScaledType::getBlockOf(int64_t dim, int64_t rank) const {
+  int64_t lead = rank - static_cast<int64_t>(getBlock().size());
+  return dim < lead ? 1 : getBlock()[dim - lead];
+}
+
+SmallVector<int64_t> ScaledType::getScaleShape(ArrayRef<int64_t> shape) const {
+  SmallVector<int64_t> scales;
+  for (auto [dim, extent] : llvm::enumerate(shape)) {
+    int64_t block = getBlockOf(dim, shape.size());
+    if (ShapedType::isDynamic(block))
+      scales.push_back(1);
+    else if (ShapedType::isDynamic(extent))
+      scales.push_back(ShapedType::kDynamic);
+    else
+      scales.push_back(extent / block + (extent % block != 0));
+  }
+  if (getLayout() == ScaleLayout::RowMajor || scales.size() < 2)
+    return scales;
+  // Laid-out scales of a whole tensor: the last two dimensions are padded, and
+  // swapped where the rows are contiguous.
+  auto pad = [](int64_t extent, int64_t to) {
+    return ShapedType::isDynamic(extent) ? extent : int64_t(llvm::alignTo(extent, to));
+  };
+  int64_t &rows = scales[scales.size() - 2], &columns = scales.back();
+  if (getLayout() == ScaleLayout::MnMajor) {
+    rows = pad(rows, 16 / llvm::divideCeil(getScale().getIntOrFloatBitWidth(), 8));
+    std::swap(rows, columns);
+  } else {
+    rows = pad(rows, 128);
+    columns = pad(columns, 4);
+  }
+  return scales;
+}
+
+SmallVector<int64_t> ScaledType::getValueShape(ArrayRef<int64_t> shape) const {
+  SmallVector<int64_t> values(shape);
+  if (isPacked() && !values.empty() && !ShapedType::isDynamic(values.back()))
+    values.back() = values.back() / 2 + values.back() % 2;
+  return values;
+}
+
+SmallVector<Type, 3> ScaledType::getComponentElementTypes() const {
+  SmallVector<Type, 3> types{isPacked() ? IntegerType::get(getContext(), 8) : getValue(),
+                             getScale()};
+  if (getZero())
+    types.push_back(getZero());
+  return types;
+}
+
+double ScaledType::getMaxValue() const {
+  if (isa<Float8E4M3FNType>(getValue()))
+    return 448;
+  if (isa<Float8E5M2Type>(getValue()))
+    return 57344;
+  if (isa<Float4E2M1FNType>(getValue()))
+    return 6;
+  return getValue().isUnsignedInteger() ? 15 : isPacked() ? 7 : 127;
+}
+
+bool moeq::isScaledTensor(Type type) {
+  ScaledType scaled = getScaledElementType(type);
+  return scaled &&
+         static_cast<int64_t>(scaled.getBlock().size()) <= cast<RankedTensorType>(type).getRank();
+}
+
+bool moeq::isRankedTensorOrMemRef(Type type) { return isa<RankedTensorType, MemRefType>(type); }
+
+ScaledType moeq::getScaledElementType(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor ? dyn_cast<ScaledType>(tensor.getElementType()) : ScaledType();
+}
+
+SmallVector<RankedTensorType, 3> moeq::getComponentTypes(RankedTensorType type) {
+  ScaledType scaled = getScaledElementType(type);
+  SmallVector<RankedTensorType, 3> types;
+  for (auto [index, element] : llvm::enumerate(scaled.getComponentElementTypes()))
+    types.push_back(RankedTensorType::get(index == 0 ? scaled.getValueShape(type.getShape())
+                                                     : scaled.getScaleShape(type.getShape()),
+                                          element));
+  return types;
+}

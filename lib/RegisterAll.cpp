@@ -1,0 +1,30 @@
+//===- RegisterAll.cpp - Registration of everything -------------*- C++ -*-===//
+//
+// Part of moeq, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The only source that includes all of upstream's registration headers.
+//
+//===----------------------------------------------------------------------===//
+
+#include "moeq/RegisterAll.h"
+
+#include "moeq/Dialect/Moeq/IR/Moeq.h"
+
+#include "mlir/InitAllDialects.h"
+#include "mlir/InitAllExtensions.h"
+#include "mlir/InitAllPasses.h"
+#include "mlir/Target/LLVMIR/Dialect/All.h"
+
+using namespace mlir;
+
+void moeq::registerAllDialects(DialectRegistry &registry) {
+  mlir::registerAllDialects(registry);
+  mlir::registerAllExtensions(registry);
+  registerAllToLLVMIRTranslations(registry);
+  registry.insert<MoeqDialect>();
+}
+
+void moeq::registerAllPasses() { mlir::registerAllPasses(); }
