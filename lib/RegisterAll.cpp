@@ -12,6 +12,8 @@
 #include "moeq/RegisterAll.h"
 
 #include "moeq/Dialect/Moeq/IR/Moeq.h"
+#include "moeq/Dialect/Moeq/Transforms/BufferizableOpInterfaceImpl.h"
+#include "moeq/Dialect/Moeq/Transforms/Passes.h"
 
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
@@ -25,6 +27,10 @@ void moeq::registerAllDialects(DialectRegistry &registry) {
   mlir::registerAllExtensions(registry);
   registerAllToLLVMIRTranslations(registry);
   registry.insert<MoeqDialect>();
+  registerBufferizableOpInterfaceExternalModels(registry);
 }
 
-void moeq::registerAllPasses() { mlir::registerAllPasses(); }
+void moeq::registerAllPasses() {
+  mlir::registerAllPasses();
+  registerMoeqTransformsPasses();
+}
