@@ -14,6 +14,8 @@
 #include "moeq/Dialect/Moeq/IR/Moeq.h"
 #include "moeq/Dialect/Moeq/Transforms/BufferizableOpInterfaceImpl.h"
 #include "moeq/Dialect/Moeq/Transforms/Passes.h"
+#include "moeq/Pipelines/Pipelines.h"
+#include "moeq/Target/Passes.h"
 
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
@@ -33,4 +35,6 @@ void moeq::registerAllDialects(DialectRegistry &registry) {
 void moeq::registerAllPasses() {
   mlir::registerAllPasses();
   registerMoeqTransformsPasses();
+  registerMoeqTargetPasses();
+  registerPipelines();
 }

@@ -1,0 +1,73 @@
+//===- Pipelines.h - From a layer to PTX ------------------------*- C++ -*-===//
+//
+// Part of moeq, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The order of the passes. Each `build...` function appends the passes from one
+// level of docs/Spec.md to the next; the pipelines string them together.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MOEQ_PIPELINES_PIPELINES_H
+#define MOEQ_PIPELINES_PIPELINES_H
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassOptions.h"
+
+namespace mlir::moeq {
+
+/// Options of `moeq-to-kernels` and the part of `moeq-to-ptx` up to there.
+struct ToKernelsOptions : PassPipelineOptions<ToKernelsOptions> {
+  Option<std::string> chip{
+      *this, "chip",
+      llvm::cl::desc(
+          "Chip, such as sm_90a (default: the module's, else sm_90a)"),
+      llvm::cl::init("")};
+};
+
+/// Options of `moeq-to-ptx`.
+struct ToPtxOptions : PassPipelineOptions<ToPtxOptions> {
+  Option<std::string> chip{
+      *this, "chip",
+      llvm::cl::desc(
+          "Chip, such as sm_90a (default: the module's, else sm_90a)"),
+      llvm::cl::init("")};
+  Option<int64_t> ptxVersion{
+      *this, "ptx-version",
+      llvm::cl::desc(
+          "PTX ISA to emit, such as 80 for 8.0 (default 0: the chip's)"),
+      llvm::cl::init(0)};
+  Option<unsigned> optLevel{
+      *this, "opt-level",
+      llvm::cl::desc("Optimization level of LLVM, 0 to 3 (default 3)"),
+      llvm::cl::init(3)};
+  Option<std::string> format{
+      *this, "format", llvm::cl::desc("isa (PTX, the default) or bin (cubin)"),
+      llvm::cl::init("isa")};
+  Option<std::string> toolkit{
+      *this, "toolkit",
+      llvm::cl::desc(
+          "The only folder to look for the CUDA toolkit in (default: "
+          "CUDA_HOME, PATH, the Python environment)"),
+      llvm::cl::init("")};
+};
+
+/// Level 1 to level 2: layers to ops.
+void buildToOps(OpPassManager &pm, const ToPtxOptions &options);
+/// Level 2 to level 3: ops to tiles, for kernels.
+void buildToTiles(OpPassManager &pm, const ToPtxOptions &options);
+/// Level 3 to level 4: tiles to kernels and a host function on memrefs.
+void buildToKernels(OpPassManager &pm, const ToPtxOptions &options);
+/// Level 4 to level 5: the structure of kernels to nvgpu, nvvm, scf, arith.
+void buildToHardware(OpPassManager &pm, const ToPtxOptions &options);
+/// Level 5 to level 6: to `gpu.binary`.
+void buildToBinary(OpPassManager &pm, const ToPtxOptions &options);
+
+/// Registers `moeq-to-kernels`, `moeq-to-ptx` and `moeq-to-cpu`.
+void registerPipelines();
+
+} // namespace mlir::moeq
+
+#endif // MOEQ_PIPELINES_PIPELINES_H
