@@ -1,0 +1,73 @@
+"""moeq.activate, in f64: within 2 ulp of the result's type."""
+
+import math
+
+import numpy as np
+
+from reference import formats
+from reference.quantize import Recipe, quantize
+from reference.scaled import Format, Scaled
+
+GATED = ("swiglu", "geglu", "reglu", "clamped_swiglu")
+erf = np.vectorize(math.erf, otypes=[np.float64])
+
+
+def sigmoid(x):
+    with np.errstate(over="ignore"):
+        return np.where(x >= 0, 1 / (1 + np.exp(-np.abs(x))), 1 - 1 / (1 + np.exp(-np.abs(x))))
+
+
+def silu(x):
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.where(x == -np.inf, 0, x / (1 + np.exp(-x)))
+
+
+def gelu(x):
+    return 0.5 * x * (1 + erf(x / math.sqrt(2)))
+
+
+def split(x, layout: str):
+    """The gate and up halves of [S, 2F]."""
+    if layout == "interleaved":
+        return x[:, 0::2], x[:, 1::2]
+    first, second = np.split(x, 2, axis=1)
+    return (first, second) if layout == "gate_first" else (second, first)
+
+
+def activate_f64(x, function, gate_layout="gate_first", limit=7.0, alpha=1.702, row_weight=None):
+    """[S, F], or [S, 2F] for a gated function, to [S, F] in f64."""
+    x = np.asarray(x).astype(np.float64)
+    if function in GATED:
+        g, u = split(x, gate_layout)
+        if function == "clamped_swiglu":
+            g, u = np.minimum(g, limit), np.clip(u, -limit, limit)
+            y = g * sigmoid(alpha * g) * (u + 1)
+        else:
+            gate = {"swiglu": silu, "geglu": gelu, "reglu": lambda v: np.maximum(v, 0)}[function]
+            y = gate(g) * u
+    else:
+        y = {
+            "identity": lambda v: v,
+            "relu": lambda v: np.maximum(v, 0),
+            "srelu": lambda v: np.maximum(v, 0) ** 2,
+            "silu": silu,
+            "gelu": gelu,
+            "gelu_tanh": lambda v: (
+                0.5 * v * (1 + np.tanh(math.sqrt(2 / math.pi) * (v + 0.044715 * v**3)))
+            ),
+        }[function](x)
+    return y if row_weight is None else y * np.asarray(row_weight, np.float64)[:, None]
+
+
+def activate(x, function, element="f32", **options) -> np.ndarray:
+    """The activation rounded to `element`."""
+    return formats.round_to(activate_f64(x, function, **options), element)
+
+
+def act_quant(
+    x, function, format: Format, recipe: Recipe, intermediate_round="none", **options
+) -> Scaled:
+    """activate, round to `intermediate_round`, quantize: equal bytes given the
+    activation's value."""
+    element = "f32" if intermediate_round == "none" else intermediate_round
+    return quantize(activate(x, function, element, **options), format, recipe)
