@@ -8,6 +8,8 @@
 #ifndef MOEQ_DIALECT_MOEQ_TRANSFORMS_PASSES_H
 #define MOEQ_DIALECT_MOEQ_TRANSFORMS_PASSES_H
 
+#include "moeq/Dialect/Moeq/Transforms/Transforms.h"
+
 #include "mlir/Pass/Pass.h"
 
 namespace mlir::moeq {
