@@ -54,4 +54,24 @@ def MoeqDecompose : Pass<"moeq-decompose"> {
   ];
 }
 
+def MoeqFuse : Pass<"moeq-fuse"> {
+  let summary = "merge ops where the bits stay the same";
+  let description = [{
+    | before | after |
+    |---|---|
+    | `quantize` of a `gather` of undefined rows | `quantize` with `rows` |
+    | `gather` of a `quantize` | `quantize` with `rows` |
+    | `quantize` of an `activate` | `act_quant` that rounds to the activate's type |
+    | elementwise `linalg.generic` of a matmul | the matmul's epilogue |
+    | bf16 matmul of two `dequantize`d E8M0-scaled FP8 operands | matmul of the scaled operands |
+    | `group` with unused results on request | `group` without |
+
+    The producer must have no other use. Each conversion of a `linalg.generic`, and
+    the rounding to the type of the matmul, is kept. Under a grouped matmul the
+    rows outside every group must be undefined (its init a `tensor.empty`), since
+    an epilogue does not reach them. A remark tells of each merge.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::moeq::MoeqDialect"];
+}
+
 #endif // MOEQ_DIALECT_MOEQ_TRANSFORMS_PASSES_TD
