@@ -1,0 +1,144 @@
+"""Measuring on a GPU: timing, ceilings, operands, records.
+
+Calls are captured back to back in one CUDA graph of about 8 ms, replayed REPLAYS times
+between events; a time is the median per call. Operands are Gaussian, outputs poisoned.
+"""
+
+import json
+import statistics
+import time
+import traceback
+
+import torch
+
+DEVICE = "cuda"
+REPLAYS = 7
+REPLAY_SECONDS = 8e-3
+FP8 = torch.float8_e4m3fn
+# Errors after which the CUDA context is of no use.
+STICKY = ("illegal", "misaligned", "unspecified launch failure", "hardware stack", "device-side")
+
+
+def graph_time(function, stream=None) -> float:
+    """Seconds a call of `function(stream handle)`, in a CUDA graph."""
+    stream = stream or torch.cuda.Stream()
+    with torch.cuda.stream(stream):
+        handle = stream.cuda_stream
+        for _ in range(2):
+            function(handle)
+        stream.synchronize()
+        start, end = events()
+        start.record()
+        for _ in range(3):
+            function(handle)
+        end.record()
+        stream.synchronize()
+        estimate = max(start.elapsed_time(end) / 3e3, 1e-6)
+        calls = max(2, min(400, int(REPLAY_SECONDS / estimate)))
+        graph = torch.cuda.CUDAGraph()
+        graph.capture_begin(capture_error_mode="thread_local")
+        try:
+            for _ in range(calls):
+                function(handle)
+        finally:
+            graph.capture_end()
+        graph.replay()
+        stream.synchronize()
+        times = []
+        for _ in range(REPLAYS):
+            start, end = events()
+            start.record()
+            graph.replay()
+            end.record()
+            times.append((start, end))
+        stream.synchronize()
+    return statistics.median(s.elapsed_time(e) for s, e in times) / calls * 1e-3
+
+
+def events():
+    return torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+
+
+def copy_bandwidth() -> float:
+    """CB: bytes read plus written a second by a 4 GiB copy."""
+    source = torch.empty(1 << 32, device=DEVICE, dtype=torch.uint8).random_(0, 255)
+    target = torch.empty_like(source)
+    times = []
+    for _ in range(8):
+        start, end = events()
+        start.record()
+        target.copy_(source)
+        end.record()
+        torch.cuda.synchronize()
+        times.append(start.elapsed_time(end))
+    return 2 * source.numel() / (statistics.median(times) * 1e-3)
+
+
+def dense_rates(size: int = 8192) -> dict[str, float]:
+    """D8 and D16: FLOP/s of torch._scaled_mm (FP8, rowwise) and torch.mm (BF16)."""
+    flops = 2 * size**3
+    a, b = gaussian((size, size), FP8), gaussian((size, size), FP8)
+    row, column = torch.ones(size, 1, device=DEVICE), torch.ones(1, size, device=DEVICE)
+
+    def fp8(_):
+        return torch._scaled_mm(
+            a, b.t(), scale_a=row, scale_b=column, out_dtype=torch.bfloat16, use_fast_accum=True
+        )
+
+    x, y = gaussian((size, size), torch.bfloat16), gaussian((size, size), torch.bfloat16)
+    return {
+        "D8": flops / graph_time(fp8),
+        "D16": flops / graph_time(lambda _: torch.mm(x, y.t())),
+    }
+
+
+def gaussian(shape, dtype) -> torch.Tensor:
+    """Normal numbers in `dtype`, made by parts: FP8 has no generator."""
+    result = torch.empty(shape, device=DEVICE, dtype=dtype)
+    rows = result.view(-1, shape[-1])
+    step = max(1, (1 << 28) // shape[-1])
+    for i in range(0, len(rows), step):
+        part = rows[i : i + step]
+        part.copy_(torch.randn(part.shape, device=DEVICE, dtype=torch.bfloat16).to(dtype))
+    return result
+
+
+def poisoned(shape, dtype=torch.bfloat16) -> torch.Tensor:
+    return torch.full(shape, float("nan"), device=DEVICE, dtype=dtype)
+
+
+def relative_error(result: torch.Tensor, reference: torch.Tensor) -> float:
+    """||result - reference|| / ||reference||; NaN where an element was not written."""
+    norm = reference.norm()
+    if norm == 0:
+        return float(result.float().norm())
+    return float((result.float() - reference).norm() / norm)
+
+
+class Records:
+    """Rows of results: printed, and appended to a file of JSON lines."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def add(self, **row) -> None:
+        rounded = {k: float(f"{v:.5g}") if isinstance(v, float) else v for k, v in row.items()}
+        line = json.dumps(rounded)
+        with open(self.path, "a") as file:
+            file.write(line + "\n")
+        print(line, flush=True)
+
+    def attempt(self, name: str, function, deadline: float) -> None:
+        """Runs one row: an error is recorded and the next row is tried, unless the
+        device was lost."""
+        if time.time() > deadline:
+            self.add(row=name, error="skipped: out of time")
+            return
+        try:
+            self.add(row=name, **function())
+        except Exception as error:
+            message = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
+            frame = traceback.extract_tb(error.__traceback__)[-1]
+            self.add(row=name, error=f"{message} ({frame.filename.rsplit('/')[-1]}:{frame.lineno})")
+            if any(word in message for word in STICKY):
+                raise SystemExit(f"the device was lost: {message}") from error

@@ -1,0 +1,194 @@
+"""Suite `smoke`: the whole Mixtral layer against an f32 reference, and the speed of its
+grouped matmuls against the dense rate of the same run."""
+
+import time
+
+import torch
+
+import measure
+import moeq
+from measure import DEVICE, FP8
+from suites import MIXTRAL, OUT, SCHEMES, name_of
+
+EXPERTS, TOP_K, HIDDEN, FFN = 8, 2, 4096, 14336
+ROWS = 8192
+# The largest relative error of a result: FP8 with `fast` accumulation, and the rest.
+ERROR = {"fp8": 5e-3, "bf16": 2.5e-3}
+# What the FP8 matmul should reach of D8.
+GOALS = {("fp8", "balanced"): 0.92, ("fp8", "uniform"): 0.85}
+TOKENS = (0, 1, 7, 64, 4096)
+ROUTINGS = ("random", "skewed", "one-expert")
+
+
+def load(name: str) -> moeq.Kernels:
+    return moeq.load(OUT / "smoke" / name)
+
+
+# ---- the layer
+
+
+def logits_of(tokens: int, routing: str) -> torch.Tensor:
+    logits = torch.randn(tokens, EXPERTS, device=DEVICE)
+    if routing == "skewed":  # popularity 1 / rank
+        logits -= 2 * torch.log(torch.arange(1, EXPERTS + 1, device=DEVICE).float())
+    elif routing == "one-expert":  # expert 3 gets every token, expert 5 the second slots
+        logits[:, 3] += 40
+        logits[:, 5] += 20
+    return logits
+
+
+def quantize(x: torch.Tensor) -> torch.Tensor:
+    """The recipe vllm_token, and back: the numbers that the FP8 codes stand for."""
+    amax = x.abs().amax(-1, keepdim=True).clamp(min=2.0**-9)
+    scale = amax / 448
+    return (x / scale).to(FP8).float() * scale
+
+
+def layer_reference(x, logits, w13, s13, w2, s2) -> torch.Tensor:
+    """The layer in f32, with the roundings to bf16 and FP8 that it states."""
+    weights, ids = torch.softmax(logits, -1).topk(TOP_K, -1)
+    weights = weights / weights.sum(-1, keepdim=True)
+    out = torch.zeros(len(x), HIDDEN, device=DEVICE)
+    for expert in range(EXPERTS):
+        token, slot = torch.nonzero(ids == expert, as_tuple=True)
+        if len(token) == 0:
+            continue
+        rows = quantize(x[token].float())
+        h = (rows @ (w13[expert].float() * s13[expert]).t()).bfloat16().float()
+        gate, up = h.chunk(2, -1)
+        a = quantize((torch.nn.functional.silu(gate) * up).bfloat16().float())
+        y = (a @ (w2[expert].float() * s2[expert]).t()).bfloat16().float()
+        out.index_add_(0, token, y * weights[token, slot, None])
+    return out
+
+
+def layer_row(kernels, weights, tokens: int, routing: str) -> dict:
+    x = torch.randn(tokens, HIDDEN, device=DEVICE, dtype=torch.bfloat16)
+    logits = logits_of(tokens, routing)
+    w13, s13, w2, s2 = weights
+    tensors = {
+        "hidden": x, "logits": logits, "w13": w13, "w13.scale": s13, "w2": w2, "w2.scale": s2,
+    }  # fmt: skip
+    results = []
+    for _ in range(2):
+        out = measure.poisoned((tokens, HIDDEN))
+        kernels.launch("mixtral_layer", tensors | {"result0": out})
+        torch.cuda.synchronize()
+        results.append(out)
+    reference = layer_reference(x, logits, *weights)
+    unwritten = int(torch.isnan(results[0]).sum())
+    error = measure.relative_error(results[0], reference) if tokens else 0.0
+    repeats = bool(torch.equal(results[0].view(torch.int16), results[1].view(torch.int16)))
+    ok = unwritten == 0 and repeats and error <= ERROR["fp8"]
+    row = {"error_norm": error, "unwritten": unwritten, "repeats": repeats, "ok": ok}
+    if tokens:
+        bound = tensors | {"result0": results[0]}
+        seconds = measure.graph_time(lambda s: kernels.launch("mixtral_layer", bound, s))
+        row["us"] = seconds * 1e6
+    return row
+
+
+def layer(records, deadline: float, tokens=TOKENS, routings=ROUTINGS) -> None:
+    torch.manual_seed(int(time.time()))
+    torch.backends.cuda.matmul.allow_tf32 = False
+    kernels = load("mixtral-8x7b-fp8")
+    w13 = measure.gaussian((EXPERTS, 2 * FFN, HIDDEN), FP8)
+    w2 = measure.gaussian((EXPERTS, HIDDEN, FFN), FP8)
+    s13 = (torch.rand(EXPERTS, 2 * FFN, 1, device=DEVICE) + 0.5) / HIDDEN**0.5
+    s2 = (torch.rand(EXPERTS, HIDDEN, 1, device=DEVICE) + 0.5) / FFN**0.5
+    weights = (w13, s13, w2, s2)
+    for count in tokens:
+        for routing in routings:
+            records.attempt(
+                f"layer T={count} {routing}",
+                lambda t=count, r=routing: layer_row(kernels, weights, t, r),
+                deadline,
+            )
+
+
+# ---- the grouped matmuls
+
+
+def counts_of(routing: str) -> list[int]:
+    if routing == "balanced":
+        return [ROWS // EXPERTS] * EXPERTS
+    ids = torch.randn(ROWS // TOP_K, EXPERTS, device=DEVICE).topk(TOP_K, 1).indices
+    return torch.bincount(ids.flatten(), minlength=EXPERTS).tolist()
+
+
+def matmul_row(scheme: str, n: int, k: int, routing: str, ceilings: dict) -> dict:
+    counts = counts_of(routing)
+    offsets = torch.tensor([0, *counts], device=DEVICE).cumsum(0).int()
+    dtype = FP8 if scheme == "fp8" else torch.bfloat16
+    a, b = measure.gaussian((ROWS, k), dtype), measure.gaussian((EXPERTS, n, k), dtype)
+    sa = torch.rand(ROWS, 1, device=DEVICE) + 0.5
+    sb = torch.rand(EXPERTS, n, 1, device=DEVICE) + 0.5
+    out = measure.poisoned((ROWS, n))
+    tensors = {"a": a, "b": b, "offsets": offsets, "result0": out}
+    if scheme == "fp8":
+        tensors |= {"a.scale": sa, "b.scale": sb}
+    kernels = load(name_of(scheme, EXPERTS, n, k))
+    kernels.launch("grouped_matmul", tensors)
+    torch.cuda.synchronize()
+    reference = torch.empty(ROWS, n, device=DEVICE)
+    for e in range(EXPERTS):
+        rows = slice(int(offsets[e]), int(offsets[e + 1]))
+        reference[rows] = a[rows].float() @ b[e].float().t()
+        if scheme == "fp8":
+            reference[rows] *= sa[rows] * sb[e].t()
+    unwritten = int(torch.isnan(out).sum())
+    error = measure.relative_error(out, reference)
+    del reference
+    flops = 2.0 * ROWS * n * k
+    size = a.element_size()
+    bytes_ = ROWS * k * size + b.numel() * size + ROWS * n * 2
+    peak = ceilings["D8" if scheme == "fp8" else "D16"]
+    floor = max(bytes_ / ceilings["CB"], flops / peak)
+    seconds = measure.graph_time(lambda s: kernels.launch("grouped_matmul", tensors, s))
+    row = {
+        "us": seconds * 1e6,
+        "tflops": flops / seconds * 1e-12,
+        "of_peak": flops / seconds / peak,
+        "score": floor / seconds,
+        "error_norm": error,
+        "unwritten": unwritten,
+        "largest_expert": max(counts),
+    }
+    row["goal"] = GOALS.get((scheme, routing))
+    row["ok"] = unwritten == 0 and error <= ERROR[scheme]
+    try:
+        peer = measure.graph_time(lambda _: torch_grouped(scheme, a, b, sa, sb, offsets))
+        row["torch_us"], row["of_torch"] = peer * 1e6, peer / seconds
+    except (RuntimeError, AttributeError) as error:
+        row["torch_error"] = str(error).splitlines()[0][:120]
+    return row
+
+
+def torch_grouped(scheme: str, a, b, sa, sb, offsets):
+    """The peer: PyTorch's own grouped matmul."""
+    if scheme == "bf16":
+        return torch._grouped_mm(a, b.transpose(-2, -1), offs=offsets[1:])
+    return torch._scaled_grouped_mm(
+        a, b.transpose(-2, -1), sa.flatten(), sb.squeeze(-1), offs=offsets[1:],
+        out_dtype=torch.bfloat16, use_fast_accum=True,
+    )  # fmt: skip
+
+
+def matmul(records, deadline: float) -> None:
+    torch.manual_seed(int(time.time()))
+    torch.backends.cuda.matmul.allow_tf32 = False
+    ceilings = {"CB": measure.copy_bandwidth(), **measure.dense_rates()}
+    torch.cuda.empty_cache()
+    records.add(row="ceilings", gpu=torch.cuda.get_device_name(), **ceilings)
+    for scheme in SCHEMES:
+        for n, k in MIXTRAL:
+            for routing in ("balanced", "uniform"):
+                records.attempt(
+                    f"matmul {scheme} K={k} N={n} {routing}",
+                    lambda s=scheme, n=n, k=k, r=routing: matmul_row(s, n, k, r, ceilings),
+                    deadline,
+                )
+                torch.cuda.empty_cache()
+
+
+SECTIONS = {"layer": layer, "matmul": matmul}
