@@ -21,7 +21,11 @@ def Moeq_ComponentOpInterface : OpInterface<"ComponentOpInterface"> {
     StaticInterfaceMethod<[{
       The operand groups that may be scaled: index of the operand segment and
       name of the format attribute, in segment order.
-    }], "::llvm::ArrayRef<::mlir::moeq::ScaledGroup>", "getScaledGroups">
+    }], "::llvm::ArrayRef<::mlir::moeq::ScaledGroup>", "getScaledGroups">,
+    InterfaceMethod<"The first operand of a segment and their number.",
+      "::std::pair<unsigned, unsigned>", "getOperandSegment",
+      (ins "unsigned":$segment),
+      [{ return $_op.getODSOperandIndexAndLength(segment); }]>
   ];
 }
 

@@ -10,6 +10,39 @@
 
 include "mlir/Pass/PassBase.td"
 
+def MoeqUnpackScaled : Pass<"moeq-unpack-scaled", "::mlir::ModuleOp"> {
+  let summary = "scaled tensors to their components";
+  let description = [{
+    Rewrites each tensor of `!moeq.scaled` to its components (values, scales and,
+    with zero points, zeros), function signatures included. moeq ops take their
+    component form, `lhs(%values, %scales : ... as !moeq.scaled<...>)`. Runs after
+    tiling and before bufferization: scaled tensors never become memrefs.
+
+    All uses are checked before anything is rewritten. An error is located at the
+    op: a type whose block does not fit its tensor, an op that has no meaning on
+    scaled tensors, a slice that cuts a scale block. An extract may start at a
+    multiple of the block or lie inside one; an insert starts at a multiple and
+    covers whole blocks or reaches the end. What is not proved, from constants,
+    loop steps and value bounds, is an error too, or, with `assert-cuts`, a
+    `cf.assert` before the slice.
+
+    Attributes of an argument or result go to its values. Where a signature has
+    scaled tensors, each of its components is named by `moeq.name`: `NAME`,
+    `NAME.scale` and `NAME.zero` after the tensor's own `moeq.name`, or else after
+    the index that it had, `arg0` or `result0`.
+  }];
+  let options = [
+    Option<"assertCuts", "assert-cuts", "bool", /*default=*/"false",
+           "Check at run time what cannot be proved of a slice, instead of "
+           "rejecting it (default: false)">
+  ];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::cf::ControlFlowDialect", "::mlir::moeq::MoeqDialect",
+    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"
+  ];
+}
+
 def MoeqDecompose : Pass<"moeq-decompose"> {
   let summary = "layers to ops, and grouped matmuls to one matmul an expert";
   let description = [{
@@ -52,6 +85,26 @@ def MoeqDecompose : Pass<"moeq-decompose"> {
     "::mlir::linalg::LinalgDialect", "::mlir::moeq::MoeqDialect",
     "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"
   ];
+}
+
+def MoeqFuse : Pass<"moeq-fuse"> {
+  let summary = "merge ops where the bits stay the same";
+  let description = [{
+    | before | after |
+    |---|---|
+    | `quantize` of a `gather` of undefined rows | `quantize` with `rows` |
+    | `gather` of a `quantize` | `quantize` with `rows` |
+    | `quantize` of an `activate` | `act_quant` that rounds to the activate's type |
+    | elementwise `linalg.generic` of a matmul | the matmul's epilogue |
+    | bf16 matmul of two `dequantize`d E8M0-scaled FP8 operands | matmul of the scaled operands |
+    | `group` with unused results on request | `group` without |
+
+    The producer must have no other use. Each conversion of a `linalg.generic`, and
+    the rounding to the type of the matmul, is kept. Under a grouped matmul the
+    rows outside every group must be undefined (its init a `tensor.empty`), since
+    an epilogue does not reach them. A remark tells of each merge.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::moeq::MoeqDialect"];
 }
 
 #endif // MOEQ_DIALECT_MOEQ_TRANSFORMS_PASSES_TD

@@ -15,6 +15,7 @@
 #include "mlir/Support/LogicalResult.h"
 
 namespace mlir {
+class RewritePatternSet;
 class RewriterBase;
 } // namespace mlir
 
@@ -39,6 +40,14 @@ LogicalResult decomposeExperts(RewriterBase &rewriter, ExpertsOp op);
 /// scales are laid out, or the op is in component form or on memrefs.
 LogicalResult decomposeToLinear(RewriterBase &rewriter, GroupedMatmulOp op,
                                 int64_t unrollLimit);
+
+/// Merges a quantize with the gather or the activate around it: quantize of
+/// gathered rows, act_quant.
+void populateFuseQuantizePatterns(RewritePatternSet &patterns);
+
+/// Merges elementwise linalg.generic ops into the epilogue of the matmul that
+/// feeds them, and the dequantizes that feed a matmul into its operands.
+void populateFuseMatmulPatterns(RewritePatternSet &patterns);
 
 } // namespace mlir::moeq
 
