@@ -16,37 +16,45 @@ bool moeq::isGated(Activation function) {
          function == Activation::Reglu || function == Activation::ClampedSwiglu;
 }
 
-LogicalResult moeq::detail::verifyActivation(Operation *op, ArrayRef<int64_t> input,
-                                       ArrayRef<int64_t> output, Value rowWeight,
-                                       Activation function, std::optional<APFloat> limit,
-                                       std::optional<APFloat> alpha, GateLayout layout) {
+LogicalResult moeq::detail::verifyActivation(
+    Operation *op, ArrayRef<int64_t> input, ArrayRef<int64_t> output,
+    Value rowWeight, Activation function, std::optional<APFloat> limit,
+    std::optional<APFloat> alpha, GateLayout layout) {
   ShapeVerifier verifier{op};
-  if (failed(verifier.rank("input", input, 2)) || failed(verifier.rank("outs", output, 2)) ||
-      failed(verifier.same("the rows of 'input'", input[0], "those of 'outs'", output[0])))
+  if (failed(verifier.rank("input", input, 2)) ||
+      failed(verifier.rank("outs", output, 2)) ||
+      failed(verifier.same("the rows of 'input'", input[0], "those of 'outs'",
+                           output[0])))
     return failure();
-  int64_t columns = ShapedType::isDynamic(output[1]) || !isGated(function) ? output[1]
-                                                                           : 2 * output[1];
+  int64_t columns = ShapedType::isDynamic(output[1]) || !isGated(function)
+                        ? output[1]
+                        : 2 * output[1];
   if (failed(verifier.same("the columns of 'input'", input[1],
-                           (isGated(function) ? "twice those of 'outs' under " : "those of 'outs' under ") +
+                           (isGated(function) ? "twice those of 'outs' under "
+                                              : "those of 'outs' under ") +
                                stringifyActivation(function),
                            columns)))
     return failure();
-  if (isGated(function) && !ShapedType::isDynamic(input[1]) && input[1] % 2 != 0)
-    return op->emitOpError() << "expects an even number of columns of 'input' under "
-                             << stringifyActivation(function) << ", got " << input[1];
+  if (isGated(function) && !ShapedType::isDynamic(input[1]) &&
+      input[1] % 2 != 0)
+    return op->emitOpError()
+           << "expects an even number of columns of 'input' under "
+           << stringifyActivation(function) << ", got " << input[1];
   if (!isGated(function) && layout != GateLayout::GateFirst)
-    return op->emitOpError() << "expects a gate_layout only for a gated function, got "
-                             << stringifyActivation(function);
+    return op->emitOpError()
+           << "expects a gate_layout only for a gated function, got "
+           << stringifyActivation(function);
   if (function != Activation::ClampedSwiglu && (limit || alpha))
-    return op->emitOpError() << "expects limit and alpha only for clamped_swiglu, got "
-                             << stringifyActivation(function);
+    return op->emitOpError()
+           << "expects limit and alpha only for clamped_swiglu, got "
+           << stringifyActivation(function);
   if (limit && (limit->isNegative() || !limit->isFinite() || limit->isZero()))
     return op->emitOpError() << "expects a positive finite limit";
   if (rowWeight) {
     ArrayRef<int64_t> shape = ShapeVerifier::shapeOf(rowWeight);
     if (failed(verifier.rank("row_weight", shape, 1)) ||
-        failed(verifier.same("the number of 'row_weight'", shape[0], "the rows of 'input'",
-                             input[0])))
+        failed(verifier.same("the number of 'row_weight'", shape[0],
+                             "the rows of 'input'", input[0])))
       return failure();
   }
   return success();
@@ -56,17 +64,20 @@ LogicalResult ActivateOp::verify() {
   if (failed(ShapeVerifier{*this}.oneKind()))
     return failure();
   return verifyActivation(*this, ShapeVerifier::shapeOf(getInput()),
-                          ShapeVerifier::shapeOf(getOuts()), getRowWeight(), getFunction(),
-                          getLimit(), getAlpha(), getGateLayout());
+                          ShapeVerifier::shapeOf(getOuts()), getRowWeight(),
+                          getFunction(), getLimit(), getAlpha(),
+                          getGateLayout());
 }
 
 LogicalResult ActQuantOp::verify() {
   ShapeVerifier verifier{*this};
-  FailureOr<OperandInfo> outs = getOperandInfo(*this, getOuts(), getOutsFormatAttr(), "outs");
+  FailureOr<OperandInfo> outs =
+      getOperandInfo(*this, getOuts(), getOutsFormatAttr(), "outs");
   if (failed(outs) || failed(verifier.oneKind()))
     return failure();
   if (!outs->scaled)
-    return emitOpError() << "expects a scaled 'outs', got " << getOuts().front().getType();
+    return emitOpError() << "expects a scaled 'outs', got "
+                         << getOuts().front().getType();
   if (failed(verifyRecipe(*this, getRecipe(), outs->scaled)) ||
       failed(verifier.rank("outs", outs->shape, 2)))
     return failure();
@@ -74,6 +85,7 @@ LogicalResult ActQuantOp::verify() {
   if (rowBlock != 1 && !ShapedType::isDynamic(rowBlock))
     return emitOpError() << "expects a rowwise block, got " << outs->scaled
                          << ": columnwise results are reserved";
-  return verifyActivation(*this, ShapeVerifier::shapeOf(getInput()), outs->shape, getRowWeight(),
-                          getFunction(), getLimit(), getAlpha(), getGateLayout());
+  return verifyActivation(*this, ShapeVerifier::shapeOf(getInput()),
+                          outs->shape, getRowWeight(), getFunction(),
+                          getLimit(), getAlpha(), getGateLayout());
 }

@@ -15,10 +15,11 @@ using namespace mlir::moeq::detail;
 // Assembly of the epilogue
 //===----------------------------------------------------------------------===//
 
-ParseResult moeq::parseEpilogue(OpAsmParser &parser,
-                                SmallVectorImpl<OpAsmParser::UnresolvedOperand> &operands,
-                                SmallVectorImpl<Type> &types, DenseI32ArrayAttr &maps,
-                                Region &region) {
+ParseResult
+moeq::parseEpilogue(OpAsmParser &parser,
+                    SmallVectorImpl<OpAsmParser::UnresolvedOperand> &operands,
+                    SmallVectorImpl<Type> &types, DenseI32ArrayAttr &maps,
+                    Region &region) {
   maps = DenseI32ArrayAttr::get(parser.getContext(), {});
   if (failed(parser.parseOptionalKeyword("epilogue")))
     return success();
@@ -31,7 +32,8 @@ ParseResult moeq::parseEpilogue(OpAsmParser &parser,
         return failure();
       std::optional<EpilogueMap> map = symbolizeEpilogueMap(keyword);
       if (!map)
-        return parser.emitError(loc) << "expects row, column or row_column, got '" << keyword << "'";
+        return parser.emitError(loc)
+               << "expects row, column or row_column, got '" << keyword << "'";
       kinds.push_back(static_cast<int32_t>(*map));
       return success();
     };
@@ -44,7 +46,8 @@ ParseResult moeq::parseEpilogue(OpAsmParser &parser,
   return parser.parseRegion(region);
 }
 
-void moeq::printEpilogue(OpAsmPrinter &printer, Operation *, OperandRange operands, TypeRange types,
+void moeq::printEpilogue(OpAsmPrinter &printer, Operation *,
+                         OperandRange operands, TypeRange types,
                          DenseI32ArrayAttr maps, Region &region) {
   if (region.empty())
     return;
@@ -72,45 +75,54 @@ struct MatmulExtents {
 };
 } // namespace
 
-/// The types that one operand may have beside the other: two 8-bit formats of one
-/// class, two plain floats of one type, or a plain 16-bit or f32 lhs with a
+/// The types that one operand may have beside the other: two 8-bit formats of
+/// one class, two plain floats of one type, or a plain 16-bit or f32 lhs with a
 /// weight-only rhs.
-static LogicalResult verifyTypes(Operation *op, const OperandInfo &lhs, const OperandInfo &rhs) {
-  auto isFloat8 = [](Type type) { return isa<Float8E4M3FNType, Float8E5M2Type>(type); };
+static LogicalResult verifyTypes(Operation *op, const OperandInfo &lhs,
+                                 const OperandInfo &rhs) {
+  auto isFloat8 = [](Type type) {
+    return isa<Float8E4M3FNType, Float8E5M2Type>(type);
+  };
   Type left = lhs.getValueType(), right = rhs.getValueType();
   bool plainFloat = left.isF32() || left.isBF16() || left.isF16();
   bool ok;
   if (!lhs.scaled && !rhs.scaled)
-    ok = (plainFloat && left == right) || (left.isSignlessInteger(8) && right == left);
+    ok = (plainFloat && left == right) ||
+         (left.isSignlessInteger(8) && right == left);
   else if (!lhs.scaled)
     ok = plainFloat;
   else if (!rhs.scaled)
     ok = false;
   else
     ok = (isFloat8(left) && isFloat8(right)) ||
-         (left.isSignlessInteger(8) && (right == left || right.isSignlessInteger(4) ||
-                                        right.isUnsignedInteger(4)));
+         (left.isSignlessInteger(8) &&
+          (right == left || right.isSignlessInteger(4) ||
+           right.isUnsignedInteger(4)));
   if (ok)
     return success();
-  return op->emitOpError() << "expects operands of two FP8, two integer or one plain float type, "
-                              "or a plain lhs with a scaled rhs, got "
-                           << (lhs.scaled ? Type(lhs.scaled) : lhs.plain) << " and "
-                           << (rhs.scaled ? Type(rhs.scaled) : rhs.plain);
+  return op->emitOpError()
+         << "expects operands of two FP8, two integer or one plain float type, "
+            "or a plain lhs with a scaled rhs, got "
+         << (lhs.scaled ? Type(lhs.scaled) : lhs.plain) << " and "
+         << (rhs.scaled ? Type(rhs.scaled) : rhs.plain);
 }
 
-/// Scale blocks along K must nest, so that each partial sum has one pair of scales,
-/// and scales must be in row-major layout.
-static LogicalResult verifyBlocks(Operation *op, const OperandInfo &lhs, const OperandInfo &rhs) {
+/// Scale blocks along K must nest, so that each partial sum has one pair of
+/// scales, and scales must be in row-major layout.
+static LogicalResult verifyBlocks(Operation *op, const OperandInfo &lhs,
+                                  const OperandInfo &rhs) {
   auto blockOfK = [](const OperandInfo &info) {
-    return info.scaled ? info.scaled.getBlockOf(info.getRank() - 1, info.getRank())
-                       : ShapedType::kDynamic;
+    return info.scaled
+               ? info.scaled.getBlockOf(info.getRank() - 1, info.getRank())
+               : ShapedType::kDynamic;
   };
   int64_t left = blockOfK(lhs), right = blockOfK(rhs);
   if (ShapedType::isDynamic(left) || ShapedType::isDynamic(right))
     return success();
   if (left % right != 0 && right % left != 0)
-    return op->emitOpError() << "expects scale blocks along K that divide one another, got " << left
-                             << " and " << right;
+    return op->emitOpError()
+           << "expects scale blocks along K that divide one another, got "
+           << left << " and " << right;
   return success();
 }
 
@@ -118,8 +130,9 @@ template <typename OpTy>
 static LogicalResult verifyEpilogue(OpTy op, MatmulExtents extents) {
   ArrayRef<int32_t> maps = op.getEpilogueMaps();
   if (maps.size() != op.getEpilogueOperands().size())
-    return op.emitOpError() << "expects a map for each of " << op.getEpilogueOperands().size()
-                            << " epilogue operands, got " << maps.size();
+    return op.emitOpError()
+           << "expects a map for each of " << op.getEpilogueOperands().size()
+           << " epilogue operands, got " << maps.size();
   Region &region = op.getEpilogue();
   if (region.empty()) {
     if (!maps.empty())
@@ -127,17 +140,20 @@ static LogicalResult verifyEpilogue(OpTy op, MatmulExtents extents) {
     return success();
   }
   Block &block = region.front();
-  SmallVector<Type> expected{Float32Type::get(op.getContext()), IndexType::get(op.getContext()),
+  SmallVector<Type> expected{Float32Type::get(op.getContext()),
+                             IndexType::get(op.getContext()),
                              IndexType::get(op.getContext())};
-  for (auto [index, map, operand] : llvm::enumerate(maps, op.getEpilogueOperands())) {
+  for (auto [index, map, operand] :
+       llvm::enumerate(maps, op.getEpilogueOperands())) {
     auto type = cast<ShapedType>(operand.getType());
     if (isa<ScaledType>(type.getElementType()))
-      return op.emitOpError() << "expects plain epilogue operands, got " << Type(type);
+      return op.emitOpError()
+             << "expects plain epilogue operands, got " << Type(type);
     expected.push_back(type.getElementType());
     std::optional<EpilogueMap> kind = symbolizeEpilogueMap(map);
     if (!kind)
-      return op.emitOpError() << "expects a map of 0 to 2 for epilogue operand " << index
-                              << ", got " << map;
+      return op.emitOpError() << "expects a map of 0 to 2 for epilogue operand "
+                              << index << ", got " << map;
     SmallVector<int64_t> shape;
     if (*kind == EpilogueMap::Row)
       shape = {extents.rows};
@@ -148,49 +164,61 @@ static LogicalResult verifyEpilogue(OpTy op, MatmulExtents extents) {
     else
       shape = {extents.columns};
     if (failed(verifyCompatibleShape(type.getShape(), shape)))
-      return op.emitOpError() << "expects epilogue operand " << index << " of map "
-                              << stringifyEpilogueMap(*kind) << " of shape "
-                              << stringifyShape(shape) << ", got " << Type(type);
+      return op.emitOpError()
+             << "expects epilogue operand " << index << " of map "
+             << stringifyEpilogueMap(*kind) << " of shape "
+             << stringifyShape(shape) << ", got " << Type(type);
   }
   if (block.getArgumentTypes() != TypeRange(expected))
-    return op.emitOpError() << "expects epilogue arguments of types (" << TypeRange(expected)
-                            << "), got (" << block.getArgumentTypes() << ")";
-  auto yield = block.mightHaveTerminator() ? dyn_cast<YieldOp>(block.getTerminator()) : YieldOp();
+    return op.emitOpError()
+           << "expects epilogue arguments of types (" << TypeRange(expected)
+           << "), got (" << block.getArgumentTypes() << ")";
+  auto yield = block.mightHaveTerminator()
+                   ? dyn_cast<YieldOp>(block.getTerminator())
+                   : YieldOp();
   if (!yield)
     return op.emitOpError() << "expects an epilogue that ends with moeq.yield";
   Type element = cast<ShapedType>(op.getOuts().getType()).getElementType();
   if (yield.getValue().getType() != element)
-    return op.emitOpError() << "expects the epilogue to yield " << element << ", got "
-                            << yield.getValue().getType();
+    return op.emitOpError() << "expects the epilogue to yield " << element
+                            << ", got " << yield.getValue().getType();
   // Tiles and kernels clone the region: it must not reach for data outside.
-  WalkResult captures = region.walk([&](Operation *inner) {
-    for (Value operand : inner->getOperands())
-      if (isa<ShapedType>(operand.getType()) && !isa<VectorType>(operand.getType()) &&
-          operand.getParentRegion()->isProperAncestor(&region)) {
-        inner->emitError() << "expects an epilogue that captures only scalars, got "
-                           << operand.getType() << ": pass it as an epilogue operand";
-        return WalkResult::interrupt();
-      }
-    return WalkResult::advance();
-  });
+  WalkResult captures =
+      region.walk([&](Operation *inner) {
+        for (Value operand : inner->getOperands())
+          if (isa<ShapedType>(operand.getType()) &&
+              !isa<VectorType>(operand.getType()) &&
+              operand.getParentRegion()->isProperAncestor(&region)) {
+            inner->emitError()
+                << "expects an epilogue that captures only scalars, got "
+                << operand.getType() << ": pass it as an epilogue operand";
+            return WalkResult::interrupt();
+          }
+        return WalkResult::advance();
+      });
   return failure(captures.wasInterrupted());
 }
 
 /// What both ops check once the operands are known.
 template <typename OpTy>
-static LogicalResult verifyMatmul(OpTy op, const OperandInfo &lhs, const OperandInfo &rhs,
+static LogicalResult verifyMatmul(OpTy op, const OperandInfo &lhs,
+                                  const OperandInfo &rhs,
                                   MatmulExtents extents) {
   ShapeVerifier verifier{op};
   if (failed(verifyTypes(op, lhs, rhs)) || failed(verifyBlocks(op, lhs, rhs)))
     return failure();
   int64_t left = lhs.shape.back(), right = rhs.shape.back();
-  bool packedOdd = op.getRhsFormat() && rhs.scaled.isPacked() && left + 1 == right;
-  if (!packedOdd && failed(verifier.same("K of 'lhs'", left, "K of 'rhs'", right)))
+  bool packedOdd =
+      op.getRhsFormat() && rhs.scaled.isPacked() && left + 1 == right;
+  if (!packedOdd &&
+      failed(verifier.same("K of 'lhs'", left, "K of 'rhs'", right)))
     return failure();
   ArrayRef<int64_t> outs = ShapeVerifier::shapeOf(op.getOuts());
   if (failed(verifier.rank("outs", outs, 2)) ||
-      failed(verifier.same("the rows of 'lhs'", lhs.shape[0], "those of 'outs'", outs[0])) ||
-      failed(verifier.same("N of 'rhs'", extents.columns, "the columns of 'outs'", outs[1])))
+      failed(verifier.same("the rows of 'lhs'", lhs.shape[0], "those of 'outs'",
+                           outs[0])) ||
+      failed(verifier.same("N of 'rhs'", extents.columns,
+                           "the columns of 'outs'", outs[1])))
     return failure();
   if (ShapedType::isDynamic(extents.rows))
     extents.rows = outs[0];
@@ -199,27 +227,36 @@ static LogicalResult verifyMatmul(OpTy op, const OperandInfo &lhs, const Operand
 
 LogicalResult MatmulOp::verify() {
   ShapeVerifier verifier{*this};
-  FailureOr<OperandInfo> lhs = getOperandInfo(*this, getLhs(), getLhsFormatAttr(), "lhs");
-  FailureOr<OperandInfo> rhs = getOperandInfo(*this, getRhs(), getRhsFormatAttr(), "rhs");
+  FailureOr<OperandInfo> lhs =
+      getOperandInfo(*this, getLhs(), getLhsFormatAttr(), "lhs");
+  FailureOr<OperandInfo> rhs =
+      getOperandInfo(*this, getRhs(), getRhsFormatAttr(), "rhs");
   if (failed(lhs) || failed(rhs) || failed(verifier.oneKind()) ||
-      failed(verifier.rank("lhs", lhs->shape, 2)) || failed(verifier.rank("rhs", rhs->shape, 2)))
+      failed(verifier.rank("lhs", lhs->shape, 2)) ||
+      failed(verifier.rank("rhs", rhs->shape, 2)))
     return failure();
-  return verifyMatmul(*this, *lhs, *rhs, {lhs->shape[0], rhs->shape[0], std::nullopt});
+  return verifyMatmul(*this, *lhs, *rhs,
+                      {lhs->shape[0], rhs->shape[0], std::nullopt});
 }
 
 LogicalResult GroupedMatmulOp::verify() {
   ShapeVerifier verifier{*this};
-  FailureOr<OperandInfo> lhs = getOperandInfo(*this, getLhs(), getLhsFormatAttr(), "lhs");
-  FailureOr<OperandInfo> rhs = getOperandInfo(*this, getRhs(), getRhsFormatAttr(), "rhs");
+  FailureOr<OperandInfo> lhs =
+      getOperandInfo(*this, getLhs(), getLhsFormatAttr(), "lhs");
+  FailureOr<OperandInfo> rhs =
+      getOperandInfo(*this, getRhs(), getRhsFormatAttr(), "rhs");
   if (failed(lhs) || failed(rhs) || failed(verifier.oneKind()) ||
-      failed(verifier.rank("lhs", lhs->shape, 2)) || failed(verifier.rank("rhs", rhs->shape, 3)))
+      failed(verifier.rank("lhs", lhs->shape, 2)) ||
+      failed(verifier.rank("rhs", rhs->shape, 3)))
     return failure();
   ArrayRef<int64_t> offsets = ShapeVerifier::shapeOf(getOffsets());
   if (failed(verifier.rank("offsets", offsets, 1)))
     return failure();
   if (!ShapedType::isDynamic(rhs->shape[0]) &&
       failed(verifier.same("the number of 'offsets'", offsets[0],
-                           "the number of experts of 'rhs' plus 1", rhs->shape[0] + 1)))
+                           "the number of experts of 'rhs' plus 1",
+                           rhs->shape[0] + 1)))
     return failure();
-  return verifyMatmul(*this, *lhs, *rhs, {lhs->shape[0], rhs->shape[1], rhs->shape[0]});
+  return verifyMatmul(*this, *lhs, *rhs,
+                      {lhs->shape[0], rhs->shape[1], rhs->shape[0]});
 }

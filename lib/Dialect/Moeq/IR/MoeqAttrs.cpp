@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "moeq/Dialect/Moeq/IR/Moeq.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "moeq/Dialect/Moeq/IR/Moeq.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/Format.h"
@@ -43,21 +43,23 @@ struct RecipeFields {
 
   RecipeFields() = default;
   explicit RecipeFields(RecipeAttr recipe)
-      : amaxFloor(recipe.getAmaxFloor().convertToFloat()), scale(recipe.getScale()),
-        scaleRound(recipe.getScaleRound()), apply(recipe.getApply()),
-        zeroBlock(recipe.getZeroBlock()), compute(recipe.getCompute()), lo(recipe.getLo()),
-        hi(recipe.getHi()), zeroPoint(recipe.getZeroPoint()), nonfinite(recipe.getNonfinite()) {}
+      : amaxFloor(recipe.getAmaxFloor().convertToFloat()),
+        scale(recipe.getScale()), scaleRound(recipe.getScaleRound()),
+        apply(recipe.getApply()), zeroBlock(recipe.getZeroBlock()),
+        compute(recipe.getCompute()), lo(recipe.getLo()), hi(recipe.getHi()),
+        zeroPoint(recipe.getZeroPoint()), nonfinite(recipe.getNonfinite()) {}
 
   RecipeAttr get(MLIRContext *context) const {
-    return RecipeAttr::get(context, APFloat(amaxFloor), scale, scaleRound, apply, zeroBlock, compute, lo, hi,
-                           zeroPoint, nonfinite);
+    return RecipeAttr::get(context, APFloat(amaxFloor), scale, scaleRound,
+                           apply, zeroBlock, compute, lo, hi, zeroPoint,
+                           nonfinite);
   }
 };
 } // namespace
 
-static constexpr StringRef presetNames[] = {"amax",     "deepgemm", "vllm_group", "vllm_token",
-                                            "te",       "te_mx",    "torchao",    "ocp",
-                                            "int8_sym", "int8_asym", "awq",       "int4_sym"};
+static constexpr StringRef presetNames[] = {
+    "amax",    "deepgemm", "vllm_group", "vllm_token", "te",  "te_mx",
+    "torchao", "ocp",      "int8_sym",   "int8_asym",  "awq", "int4_sym"};
 
 ArrayRef<StringRef> RecipeAttr::getPresetNames() { return presetNames; }
 
@@ -155,10 +157,12 @@ Attribute RecipeAttr::parse(AsmParser &parser, Type) {
       return failure();
     bool isFirst = std::exchange(first, false);
     if (failed(parser.parseOptionalEqual())) {
-      RecipeAttr preset = isFirst ? getPreset(parser.getContext(), key) : RecipeAttr();
+      RecipeAttr preset =
+          isFirst ? getPreset(parser.getContext(), key) : RecipeAttr();
       if (!preset)
         return parser.emitError(loc)
-               << "expects " << (isFirst ? "a preset's name or " : "") << "a parameter, got '" << key << "'";
+               << "expects " << (isFirst ? "a preset's name or " : "")
+               << "a parameter, got '" << key << "'";
       f = RecipeFields(preset);
       return success();
     }
@@ -186,20 +190,21 @@ Attribute RecipeAttr::parse(AsmParser &parser, Type) {
     if (key == "hi")
       return parser.parseInteger(f.hi.emplace());
     if (key == "zero_point")
-      return parseEnum<ZeroPointRule>(parser, f.zeroPoint, symbolizeZeroPointRule);
+      return parseEnum<ZeroPointRule>(parser, f.zeroPoint,
+                                      symbolizeZeroPointRule);
     if (key == "nonfinite")
       return parseEnum<Nonfinite>(parser, f.nonfinite, symbolizeNonfinite);
     return parser.emitError(loc) << "unknown parameter '" << key << "'";
   };
   if (parser.parseCommaSeparatedList(parseParameter) || parser.parseGreater())
     return {};
-  return parser.getChecked<RecipeAttr>(start, parser.getContext(), APFloat(f.amaxFloor), f.scale,
-                                       f.scaleRound, f.apply, f.zeroBlock, f.compute, f.lo, f.hi,
-                                       f.zeroPoint, f.nonfinite);
+  return parser.getChecked<RecipeAttr>(
+      start, parser.getContext(), APFloat(f.amaxFloor), f.scale, f.scaleRound,
+      f.apply, f.zeroBlock, f.compute, f.lo, f.hi, f.zeroPoint, f.nonfinite);
 }
 
-/// Prints a preset's name where one has these parameters, else what differs from
-/// the defaults.
+/// Prints a preset's name where one has these parameters, else what differs
+/// from the defaults.
 void RecipeAttr::print(AsmPrinter &printer) const {
   for (StringRef name : presetNames)
     if (getPreset(getContext(), name) == *this) {
@@ -216,10 +221,13 @@ void RecipeAttr::print(AsmPrinter &printer) const {
   if (amaxFloor != d.amaxFloor) {
     // Nine digits tell any two f32 apart.
     std::string text;
-    llvm::raw_string_ostream(text) << "amax_floor = " << llvm::format("%.8e", amaxFloor);
+    llvm::raw_string_ostream(text)
+        << "amax_floor = " << llvm::format("%.8e", amaxFloor);
     fields.push_back(text);
   }
-  auto number = [](std::optional<int64_t> value) { return std::to_string(*value); };
+  auto number = [](std::optional<int64_t> value) {
+    return std::to_string(*value);
+  };
   add("scale", getScale(), d.scale, stringifyScaleFormula);
   add("scale_round", getScaleRound(), d.scaleRound, stringifyScaleRound);
   add("apply", getApply(), d.apply, stringifyScaleApply);
@@ -234,23 +242,29 @@ void RecipeAttr::print(AsmPrinter &printer) const {
   printer << '>';
 }
 
-LogicalResult RecipeAttr::verify(function_ref<InFlightDiagnostic()> emitError, APFloat amaxFloor,
-                                 ScaleFormula scale, ScaleRound scaleRound, ScaleApply apply,
+LogicalResult RecipeAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                 APFloat amaxFloor, ScaleFormula scale,
+                                 ScaleRound scaleRound, ScaleApply apply,
                                  ZeroBlock zeroBlock, ScaleCompute compute,
-                                 std::optional<int64_t> lo, std::optional<int64_t> hi,
+                                 std::optional<int64_t> lo,
+                                 std::optional<int64_t> hi,
                                  ZeroPointRule zeroPoint, Nonfinite nonfinite) {
   if (!amaxFloor.isFinite() || amaxFloor.isNegative())
-    return emitError() << "expects a finite amax_floor that is not negative, got "
-                       << amaxFloor.convertToDouble();
+    return emitError()
+           << "expects a finite amax_floor that is not negative, got "
+           << amaxFloor.convertToDouble();
   if (zeroBlock == ZeroBlock::Floor && amaxFloor.isZero())
-    return emitError() << "expects a positive amax_floor with zero_block = floor, got 0";
+    return emitError()
+           << "expects a positive amax_floor with zero_block = floor, got 0";
   if (lo.has_value() != hi.has_value())
     return emitError() << "expects both lo and hi, or neither";
   if (lo && *lo >= *hi)
-    return emitError() << "expects lo < hi, got lo " << *lo << " and hi " << *hi;
+    return emitError() << "expects lo < hi, got lo " << *lo << " and hi "
+                       << *hi;
   if (apply == ScaleApply::MulQuant && scale != ScaleFormula::RcpOfQuant)
-    return emitError() << "expects scale = rcp_of_quant with apply = mul_quant, got "
-                       << stringifyScaleFormula(scale);
+    return emitError()
+           << "expects scale = rcp_of_quant with apply = mul_quant, got "
+           << stringifyScaleFormula(scale);
   return success();
 }
 
@@ -275,7 +289,8 @@ Attribute AccumulateAttr::parse(AsmParser &parser, Type) {
   if (parser.parseLess() || parser.parseKeyword(&mode))
     return {};
   if (mode == "promote") {
-    if (parser.parseLess() || parser.parseInteger(interval) || parser.parseGreater())
+    if (parser.parseLess() || parser.parseInteger(interval) ||
+        parser.parseGreater())
       return {};
     if (interval <= 0) {
       parser.emitError(loc) << "expects a positive interval, got " << interval;
@@ -297,10 +312,12 @@ void AccumulateAttr::print(AsmPrinter &printer) const {
     printer << "<promote<" << getInterval() << ">>";
 }
 
-LogicalResult AccumulateAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                                     int64_t interval) {
+LogicalResult
+AccumulateAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                       int64_t interval) {
   if (interval < 0 || interval % 32 != 0)
-    return emitError() << "expects an interval that is a multiple of 32, got " << interval;
+    return emitError() << "expects an interval that is a multiple of 32, got "
+                       << interval;
   return success();
 }
 
@@ -337,7 +354,8 @@ Attribute ConfigAttr::parse(AsmParser &parser, Type) {
       if (parser.parseKeyword(&value))
         return failure();
       if (value != "true" && value != "false")
-        return parser.emitError(loc) << "expects true or false, got '" << value << "'";
+        return parser.emitError(loc)
+               << "expects true or false, got '" << value << "'";
       swapAb = value == "true";
       return success();
     }
@@ -347,10 +365,12 @@ Attribute ConfigAttr::parse(AsmParser &parser, Type) {
       return parser.parseInteger(raster);
     return parser.emitError(loc) << "unknown parameter '" << key << "'";
   };
-  if (parser.parseLess() || parser.parseCommaSeparatedList(parseParameter) || parser.parseGreater())
+  if (parser.parseLess() || parser.parseCommaSeparatedList(parseParameter) ||
+      parser.parseGreater())
     return {};
-  return parser.getChecked<ConfigAttr>(start, parser.getContext(), tile, stages, consumers,
-                                       schedule, swapAb, splitK, raster);
+  return parser.getChecked<ConfigAttr>(start, parser.getContext(), tile, stages,
+                                       consumers, schedule, swapAb, splitK,
+                                       raster);
 }
 
 void ConfigAttr::print(AsmPrinter &printer) const {
@@ -358,13 +378,15 @@ void ConfigAttr::print(AsmPrinter &printer) const {
   llvm::interleaveComma(getTile(), printer);
   printer << "], stages = " << getStages() << ", consumers = " << getConsumers()
           << ", schedule = " << stringifySchedule(getSchedule())
-          << ", swap_ab = " << (getSwapAb() ? "true" : "false") << ", split_k = " << getSplitK()
-          << ", raster = " << getRaster() << '>';
+          << ", swap_ab = " << (getSwapAb() ? "true" : "false")
+          << ", split_k = " << getSplitK() << ", raster = " << getRaster()
+          << '>';
 }
 
 LogicalResult ConfigAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                                 ArrayRef<int64_t> tile, int64_t stages, int64_t consumers,
-                                 Schedule schedule, bool swapAb, int64_t splitK, int64_t raster) {
+                                 ArrayRef<int64_t> tile, int64_t stages,
+                                 int64_t consumers, Schedule schedule,
+                                 bool swapAb, int64_t splitK, int64_t raster) {
   if (tile.size() != 2)
     return emitError() << "expects a tile of 2 extents, got " << tile.size();
   for (int64_t extent : tile)
@@ -377,19 +399,21 @@ LogicalResult ConfigAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   };
   return success(succeeded(positive("stages", stages)) &&
                  succeeded(positive("consumers", consumers)) &&
-                 succeeded(positive("split_k", splitK)) && succeeded(positive("raster", raster)));
+                 succeeded(positive("split_k", splitK)) &&
+                 succeeded(positive("raster", raster)));
 }
 
 //===----------------------------------------------------------------------===//
 // TargetAttr
 //===----------------------------------------------------------------------===//
 
-LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringAttr chip,
-                                 int64_t sms, int64_t sharedMemory) {
+LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                 StringAttr chip, int64_t sms,
+                                 int64_t sharedMemory) {
   if (!chip || chip.getValue().empty())
     return emitError() << "expects the name of a chip";
   if (sms < 0 || sharedMemory < 0)
-    return emitError() << "expects numbers that are not negative, got sms " << sms
-                       << " and sharedMemory " << sharedMemory;
+    return emitError() << "expects numbers that are not negative, got sms "
+                       << sms << " and sharedMemory " << sharedMemory;
   return success();
 }

@@ -20,18 +20,21 @@ using namespace mlir::moeq::detail;
 
 /// Defines the interface methods of OP: the operand segments from FIRST_INIT on
 /// are the inits; the remaining arguments are its scaled groups.
-#define MOEQ_DEFINE_DPS_OP(OP, FIRST_INIT, ...)                                                    \
-  MutableOperandRange OP::getDpsInitsMutable() {                                                   \
-    unsigned first = getODSOperandIndexAndLength(FIRST_INIT).first;                                \
-    return MutableOperandRange(getOperation(), first, getOperation()->getNumOperands() - first);   \
-  }                                                                                                \
-  void OP::getEffects(                                                                             \
-      SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {              \
-    getDpsEffects(cast<DestinationStyleOpInterface>(getOperation()), effects);                     \
-  }                                                                                                \
-  ArrayRef<ScaledGroup> OP::getScaledGroups() {                                                    \
-    static constexpr std::initializer_list<ScaledGroup> groups = {__VA_ARGS__};                    \
-    return groups;                                                                                 \
+#define MOEQ_DEFINE_DPS_OP(OP, FIRST_INIT, ...)                                \
+  MutableOperandRange OP::getDpsInitsMutable() {                               \
+    unsigned first = getODSOperandIndexAndLength(FIRST_INIT).first;            \
+    return MutableOperandRange(getOperation(), first,                          \
+                               getOperation()->getNumOperands() - first);      \
+  }                                                                            \
+  void OP::getEffects(                                                         \
+      SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>      \
+          &effects) {                                                          \
+    getDpsEffects(cast<DestinationStyleOpInterface>(getOperation()), effects); \
+  }                                                                            \
+  ArrayRef<ScaledGroup> OP::getScaledGroups() {                                \
+    static constexpr std::initializer_list<ScaledGroup> groups = {             \
+        __VA_ARGS__};                                                          \
+    return groups;                                                             \
   }
 
 MOEQ_DEFINE_DPS_OP(QuantizeOp, 2, {2, "outs_format"})
@@ -50,7 +53,8 @@ MOEQ_DEFINE_DPS_OP(ExpertsOp, 8, {2, "w13_format"}, {3, "w2_format"})
 
 void moeq::detail::getDpsEffects(
     DestinationStyleOpInterface op,
-    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+        &effects) {
   for (OpOperand &operand : op->getOpOperands()) {
     if (!isa<MemRefType>(operand.get().getType()))
       continue;
@@ -64,8 +68,8 @@ void moeq::detail::getDpsEffects(
 // Operand groups
 //===----------------------------------------------------------------------===//
 
-FailureOr<OperandInfo> moeq::getOperandInfo(Operation *op, ValueRange values, TypeAttr format,
-                                            StringRef name) {
+FailureOr<OperandInfo> moeq::getOperandInfo(Operation *op, ValueRange values,
+                                            TypeAttr format, StringRef name) {
   if (values.empty())
     return op->emitOpError() << "expects an operand '" << name << "'";
   auto first = cast<ShapedType>(values.front().getType());
@@ -73,39 +77,48 @@ FailureOr<OperandInfo> moeq::getOperandInfo(Operation *op, ValueRange values, Ty
   info.shape.assign(first.getShape().begin(), first.getShape().end());
   if (!format) {
     if (values.size() != 1)
-      return op->emitOpError() << "expects one operand '" << name << "' or the scaled type of its "
+      return op->emitOpError() << "expects one operand '" << name
+                               << "' or the scaled type of its "
                                << values.size() << " components";
     info.scaled = dyn_cast<ScaledType>(first.getElementType());
     if (!info.scaled)
       info.plain = first.getElementType();
     else if (!isScaledTensor(first))
-      return op->emitOpError() << "expects '" << name << "' of rank at least "
-                               << info.scaled.getBlock().size() << ", got " << Type(first);
+      return op->emitOpError()
+             << "expects '" << name << "' of rank at least "
+             << info.scaled.getBlock().size() << ", got " << Type(first);
     return info;
   }
 
   info.scaled = dyn_cast<ScaledType>(format.getValue());
   if (!info.scaled)
-    return op->emitOpError() << "expects the components of '" << name
-                             << "' as a !moeq.scaled type, got " << format.getValue();
+    return op->emitOpError()
+           << "expects the components of '" << name
+           << "' as a !moeq.scaled type, got " << format.getValue();
   if (values.size() != info.scaled.getNumComponents())
-    return op->emitOpError() << "expects " << info.scaled.getNumComponents() << " components of '"
-                             << name << "' for " << info.scaled << ", got " << values.size();
-  if (info.scaled.isPacked() && !info.shape.empty() && !ShapedType::isDynamic(info.shape.back()))
+    return op->emitOpError()
+           << "expects " << info.scaled.getNumComponents() << " components of '"
+           << name << "' for " << info.scaled << ", got " << values.size();
+  if (info.scaled.isPacked() && !info.shape.empty() &&
+      !ShapedType::isDynamic(info.shape.back()))
     info.shape.back() *= 2;
   if (info.getRank() < static_cast<int64_t>(info.scaled.getBlock().size()))
-    return op->emitOpError() << "expects '" << name << "' of rank at least "
-                             << info.scaled.getBlock().size() << ", got " << Type(first);
+    return op->emitOpError()
+           << "expects '" << name << "' of rank at least "
+           << info.scaled.getBlock().size() << ", got " << Type(first);
   SmallVector<int64_t> scaleShape = info.scaled.getScaleShape(info.shape);
-  for (auto [index, element] : llvm::enumerate(info.scaled.getComponentElementTypes())) {
+  for (auto [index, element] :
+       llvm::enumerate(info.scaled.getComponentElementTypes())) {
     auto type = cast<ShapedType>(values[index].getType());
     if (type.getElementType() != element)
-      return op->emitOpError() << "expects component " << index << " of '" << name << "' of "
-                               << element << ", got " << Type(type);
+      return op->emitOpError()
+             << "expects component " << index << " of '" << name << "' of "
+             << element << ", got " << Type(type);
     if (index > 0 && failed(verifyCompatibleShape(type.getShape(), scaleShape)))
-      return op->emitOpError() << "expects component " << index << " of '" << name
-                               << "' of shape " << stringifyShape(scaleShape) << ", got "
-                               << Type(type);
+      return op->emitOpError()
+             << "expects component " << index << " of '" << name
+             << "' of shape " << stringifyShape(scaleShape) << ", got "
+             << Type(type);
   }
   return info;
 }
@@ -128,25 +141,28 @@ std::string moeq::detail::stringifyShape(ArrayRef<int64_t> shape) {
   return text;
 }
 
-LogicalResult ShapeVerifier::rank(StringRef name, ArrayRef<int64_t> shape, int64_t rank) const {
+LogicalResult ShapeVerifier::rank(StringRef name, ArrayRef<int64_t> shape,
+                                  int64_t rank) const {
   if (static_cast<int64_t>(shape.size()) == rank)
     return success();
-  return op->emitOpError() << "expects '" << name << "' of rank " << rank << ", got rank "
-                           << shape.size();
+  return op->emitOpError() << "expects '" << name << "' of rank " << rank
+                           << ", got rank " << shape.size();
 }
 
-LogicalResult ShapeVerifier::same(const Twine &leftName, int64_t left, const Twine &rightName,
-                                  int64_t right) const {
-  if (ShapedType::isDynamic(left) || ShapedType::isDynamic(right) || left == right)
+LogicalResult ShapeVerifier::same(const Twine &leftName, int64_t left,
+                                  const Twine &rightName, int64_t right) const {
+  if (ShapedType::isDynamic(left) || ShapedType::isDynamic(right) ||
+      left == right)
     return success();
-  return op->emitOpError() << "expects " << leftName << " and " << rightName << " to be equal, got "
-                           << left << " and " << right;
+  return op->emitOpError() << "expects " << leftName << " and " << rightName
+                           << " to be equal, got " << left << " and " << right;
 }
 
 LogicalResult ShapeVerifier::oneKind() const {
   bool tensors = llvm::any_of(op->getOperandTypes(), llvm::IsaPred<TensorType>);
   bool memrefs = llvm::any_of(op->getOperandTypes(), llvm::IsaPred<MemRefType>);
   if (tensors && memrefs)
-    return op->emitOpError() << "expects all operands to be tensors or all to be memrefs";
+    return op->emitOpError()
+           << "expects all operands to be tensors or all to be memrefs";
   return success();
 }

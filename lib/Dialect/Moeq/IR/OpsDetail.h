@@ -16,24 +16,27 @@ namespace mlir::moeq {
 // Assembly of the epilogue: epilogue(%x, %y : types) maps [row, column] region
 //===----------------------------------------------------------------------===//
 
-ParseResult parseEpilogue(OpAsmParser &parser,
-                          SmallVectorImpl<OpAsmParser::UnresolvedOperand> &operands,
-                          SmallVectorImpl<Type> &types, DenseI32ArrayAttr &maps, Region &region);
-void printEpilogue(OpAsmPrinter &printer, Operation *op, OperandRange operands, TypeRange types,
-                   DenseI32ArrayAttr maps, Region &region);
+ParseResult
+parseEpilogue(OpAsmParser &parser,
+              SmallVectorImpl<OpAsmParser::UnresolvedOperand> &operands,
+              SmallVectorImpl<Type> &types, DenseI32ArrayAttr &maps,
+              Region &region);
+void printEpilogue(OpAsmPrinter &printer, Operation *op, OperandRange operands,
+                   TypeRange types, DenseI32ArrayAttr maps, Region &region);
 
 namespace detail {
 
-/// Checks shapes and emits errors at one op. Each check returns failure after the
-/// first error.
+/// Checks shapes and emits errors at one op. Each check returns failure after
+/// the first error.
 struct ShapeVerifier {
   Operation *op;
 
   /// The shape of a tensor or memref of rank `rank`.
-  LogicalResult rank(StringRef name, ArrayRef<int64_t> shape, int64_t rank) const;
+  LogicalResult rank(StringRef name, ArrayRef<int64_t> shape,
+                     int64_t rank) const;
   /// Two extents that are one size: equal, or not both static.
-  LogicalResult same(const Twine &leftName, int64_t left, const Twine &rightName,
-                     int64_t right) const;
+  LogicalResult same(const Twine &leftName, int64_t left,
+                     const Twine &rightName, int64_t right) const;
   /// The shape of `value`, a tensor or memref.
   static ArrayRef<int64_t> shapeOf(Value value) {
     return cast<ShapedType>(value.getType()).getShape();
@@ -47,13 +50,17 @@ std::string stringifyShape(ArrayRef<int64_t> shape);
 
 /// The effects of a destination-style op: none on tensors, reads of each memref
 /// operand and writes of each memref init.
-void getDpsEffects(DestinationStyleOpInterface op,
-                   SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects);
+void getDpsEffects(
+    DestinationStyleOpInterface op,
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+        &effects);
 
 /// Checks what an activation's attributes say against its shapes: `input` is
 /// [S, F] or, gated, [S, 2F], `output` is [S, F].
-LogicalResult verifyActivation(Operation *op, ArrayRef<int64_t> input, ArrayRef<int64_t> output,
-                               Value rowWeight, Activation function, std::optional<APFloat> limit,
+LogicalResult verifyActivation(Operation *op, ArrayRef<int64_t> input,
+                               ArrayRef<int64_t> output, Value rowWeight,
+                               Activation function,
+                               std::optional<APFloat> limit,
                                std::optional<APFloat> alpha, GateLayout layout);
 
 /// Checks a recipe against the scaled type that it makes.
@@ -61,7 +68,8 @@ LogicalResult verifyRecipe(Operation *op, RecipeAttr recipe, ScaledType scaled);
 
 /// Checks the router's attributes against `experts` experts (or kDynamic).
 LogicalResult verifyRouting(Operation *op, int64_t experts, int64_t topK,
-                            std::optional<int64_t> groups, std::optional<int64_t> topkGroups,
+                            std::optional<int64_t> groups,
+                            std::optional<int64_t> topkGroups,
                             GroupScore groupScore);
 
 } // namespace detail

@@ -11,34 +11,43 @@ using namespace mlir;
 using namespace mlir::moeq;
 using namespace mlir::moeq::detail;
 
-LogicalResult moeq::detail::verifyRouting(Operation *op, int64_t experts, int64_t topK,
-                                    std::optional<int64_t> groups,
-                                    std::optional<int64_t> topkGroups, GroupScore groupScore) {
+LogicalResult moeq::detail::verifyRouting(Operation *op, int64_t experts,
+                                          int64_t topK,
+                                          std::optional<int64_t> groups,
+                                          std::optional<int64_t> topkGroups,
+                                          GroupScore groupScore) {
   if (!ShapedType::isDynamic(topK) && topK <= 0)
     return op->emitOpError() << "expects a positive top_k, got " << topK;
   bool staticExperts = !ShapedType::isDynamic(experts);
   if (staticExperts && !ShapedType::isDynamic(topK) && topK > experts)
-    return op->emitOpError() << "expects top_k of at most the number of experts " << experts
-                             << ", got " << topK;
+    return op->emitOpError()
+           << "expects top_k of at most the number of experts " << experts
+           << ", got " << topK;
   if (groups.has_value() != topkGroups.has_value())
-    return op->emitOpError() << "expects both n_group and topk_group, or neither";
+    return op->emitOpError()
+           << "expects both n_group and topk_group, or neither";
   if (!groups)
     return success();
   if (*groups <= 0 || *topkGroups <= 0 || *topkGroups > *groups)
-    return op->emitOpError() << "expects 0 < topk_group <= n_group, got topk_group " << *topkGroups
-                             << " and n_group " << *groups;
+    return op->emitOpError()
+           << "expects 0 < topk_group <= n_group, got topk_group "
+           << *topkGroups << " and n_group " << *groups;
   if (!staticExperts)
-    return op->emitOpError() << "expects a static number of experts with n_group";
+    return op->emitOpError()
+           << "expects a static number of experts with n_group";
   if (experts % *groups != 0)
-    return op->emitOpError() << "expects n_group to divide the number of experts " << experts
-                             << ", got " << *groups;
+    return op->emitOpError()
+           << "expects n_group to divide the number of experts " << experts
+           << ", got " << *groups;
   int64_t groupSize = experts / *groups;
   if (groupScore == GroupScore::Top2Sum && groupSize < 2)
-    return op->emitOpError() << "expects groups of at least 2 experts with top2_sum, got "
-                             << groupSize;
+    return op->emitOpError()
+           << "expects groups of at least 2 experts with top2_sum, got "
+           << groupSize;
   if (!ShapedType::isDynamic(topK) && topK > *topkGroups * groupSize)
-    return op->emitOpError() << "expects top_k of at most the " << *topkGroups * groupSize
-                             << " experts of the chosen groups, got " << topK;
+    return op->emitOpError()
+           << "expects top_k of at most the " << *topkGroups * groupSize
+           << " experts of the chosen groups, got " << topK;
   return success();
 }
 
@@ -47,21 +56,28 @@ LogicalResult RouteOp::verify() {
   ArrayRef<int64_t> logits = ShapeVerifier::shapeOf(getLogits());
   ArrayRef<int64_t> ids = ShapeVerifier::shapeOf(getIds());
   ArrayRef<int64_t> weights = ShapeVerifier::shapeOf(getWeights());
-  if (failed(verifier.oneKind()) || failed(verifier.rank("logits", logits, 2)) ||
-      failed(verifier.rank("ids", ids, 2)) || failed(verifier.rank("weights", weights, 2)) ||
-      failed(verifier.same("the tokens of 'logits'", logits[0], "those of 'ids'", ids[0])) ||
-      failed(verifier.same("the tokens of 'ids'", ids[0], "those of 'weights'", weights[0])) ||
-      failed(verifier.same("top_k of 'ids'", ids[1], "that of 'weights'", weights[1])))
+  if (failed(verifier.oneKind()) ||
+      failed(verifier.rank("logits", logits, 2)) ||
+      failed(verifier.rank("ids", ids, 2)) ||
+      failed(verifier.rank("weights", weights, 2)) ||
+      failed(verifier.same("the tokens of 'logits'", logits[0],
+                           "those of 'ids'", ids[0])) ||
+      failed(verifier.same("the tokens of 'ids'", ids[0], "those of 'weights'",
+                           weights[0])) ||
+      failed(verifier.same("top_k of 'ids'", ids[1], "that of 'weights'",
+                           weights[1])))
     return failure();
   if (ShapedType::isDynamic(ids[1]) && ShapedType::isDynamic(weights[1]))
     return emitOpError() << "expects a static top_k";
   if (Value bias = getBias()) {
     ArrayRef<int64_t> shape = ShapeVerifier::shapeOf(bias);
     if (failed(verifier.rank("bias", shape, 1)) ||
-        failed(verifier.same("the experts of 'bias'", shape[0], "those of 'logits'", logits[1])))
+        failed(verifier.same("the experts of 'bias'", shape[0],
+                             "those of 'logits'", logits[1])))
       return failure();
   }
-  return verifyRouting(*this, logits[1], ids[1], getNGroup(), getTopkGroup(), getGroupScore());
+  return verifyRouting(*this, logits[1], ids[1], getNGroup(), getTopkGroup(),
+                       getGroupScore());
 }
 
 LogicalResult GroupOp::verify() {
@@ -71,38 +87,45 @@ LogicalResult GroupOp::verify() {
   ArrayRef<int64_t> slots = ShapeVerifier::shapeOf(getSlots());
   ArrayRef<int64_t> offsets = ShapeVerifier::shapeOf(getOffsets());
   if (failed(verifier.oneKind()) || failed(verifier.rank("ids", ids, 2)) ||
-      failed(verifier.rank("rows", rows, 1)) || failed(verifier.rank("slots", slots, 2)) ||
+      failed(verifier.rank("rows", rows, 1)) ||
+      failed(verifier.rank("slots", slots, 2)) ||
       failed(verifier.rank("offsets", offsets, 1)) ||
-      failed(verifier.same("the tokens of 'ids'", ids[0], "those of 'slots'", slots[0])) ||
-      failed(verifier.same("top_k of 'ids'", ids[1], "that of 'slots'", slots[1])))
+      failed(verifier.same("the tokens of 'ids'", ids[0], "those of 'slots'",
+                           slots[0])) ||
+      failed(
+          verifier.same("top_k of 'ids'", ids[1], "that of 'slots'", slots[1])))
     return failure();
-  bool staticSlots = !ShapedType::isDynamic(ids[0]) && !ShapedType::isDynamic(ids[1]);
-  if (staticSlots &&
-      failed(verifier.same("the number of 'rows'", rows[0], "that of 'ids'", ids[0] * ids[1])))
+  bool staticSlots =
+      !ShapedType::isDynamic(ids[0]) && !ShapedType::isDynamic(ids[1]);
+  if (staticSlots && failed(verifier.same("the number of 'rows'", rows[0],
+                                          "that of 'ids'", ids[0] * ids[1])))
     return failure();
   if (offsets[0] == 0)
     return emitOpError() << "expects at least one offset, got 0";
   if (Value padded = getPaddedOffsets()) {
     ArrayRef<int64_t> shape = ShapeVerifier::shapeOf(padded);
     if (failed(verifier.rank("padded_offsets", shape, 1)) ||
-        failed(verifier.same("the number of 'padded_offsets'", shape[0], "that of 'offsets'",
-                             offsets[0])))
+        failed(verifier.same("the number of 'padded_offsets'", shape[0],
+                             "that of 'offsets'", offsets[0])))
       return failure();
   }
   if (Value map = getExpertMap())
     if (failed(verifier.rank("expert_map", ShapeVerifier::shapeOf(map), 1)))
       return failure();
   if (bool(getWeights()) != bool(getSortedWeights()))
-    return emitOpError() << "expects both 'weights' and 'sorted_weights', or neither";
+    return emitOpError()
+           << "expects both 'weights' and 'sorted_weights', or neither";
   if (Value weights = getWeights()) {
     ArrayRef<int64_t> shape = ShapeVerifier::shapeOf(weights);
     ArrayRef<int64_t> sorted = ShapeVerifier::shapeOf(getSortedWeights());
     if (failed(verifier.rank("weights", shape, 2)) ||
         failed(verifier.rank("sorted_weights", sorted, 1)) ||
-        failed(verifier.same("the tokens of 'weights'", shape[0], "those of 'ids'", ids[0])) ||
-        failed(verifier.same("top_k of 'weights'", shape[1], "that of 'ids'", ids[1])) ||
-        failed(verifier.same("the number of 'sorted_weights'", sorted[0], "that of 'rows'",
-                             rows[0])))
+        failed(verifier.same("the tokens of 'weights'", shape[0],
+                             "those of 'ids'", ids[0])) ||
+        failed(verifier.same("top_k of 'weights'", shape[1], "that of 'ids'",
+                             ids[1])) ||
+        failed(verifier.same("the number of 'sorted_weights'", sorted[0],
+                             "that of 'rows'", rows[0])))
       return failure();
   }
   return success();
@@ -110,25 +133,30 @@ LogicalResult GroupOp::verify() {
 
 LogicalResult GatherOp::verify() {
   ShapeVerifier verifier{*this};
-  FailureOr<OperandInfo> input = getOperandInfo(*this, getInput(), getInputFormatAttr(), "input");
-  FailureOr<OperandInfo> outs = getOperandInfo(*this, getOuts(), getOutsFormatAttr(), "outs");
+  FailureOr<OperandInfo> input =
+      getOperandInfo(*this, getInput(), getInputFormatAttr(), "input");
+  FailureOr<OperandInfo> outs =
+      getOperandInfo(*this, getOuts(), getOutsFormatAttr(), "outs");
   if (failed(input) || failed(outs) || failed(verifier.oneKind()))
     return failure();
   Type inType = input->scaled ? Type(input->scaled) : input->plain;
   Type outType = outs->scaled ? Type(outs->scaled) : outs->plain;
   if (inType != outType)
-    return emitOpError() << "expects 'input' and 'outs' of one element type, got " << inType
-                         << " and " << outType;
+    return emitOpError()
+           << "expects 'input' and 'outs' of one element type, got " << inType
+           << " and " << outType;
   ArrayRef<int64_t> rows = ShapeVerifier::shapeOf(getRows());
   if (failed(verifier.rank("input", input->shape, 2)) ||
-      failed(verifier.rank("outs", outs->shape, 2)) || failed(verifier.rank("rows", rows, 1)) ||
-      failed(verifier.same("the number of 'rows'", rows[0], "the rows of 'outs'",
-                           outs->shape[0])) ||
-      failed(verifier.same("the columns of 'input'", input->shape[1], "those of 'outs'",
-                           outs->shape[1])))
+      failed(verifier.rank("outs", outs->shape, 2)) ||
+      failed(verifier.rank("rows", rows, 1)) ||
+      failed(verifier.same("the number of 'rows'", rows[0],
+                           "the rows of 'outs'", outs->shape[0])) ||
+      failed(verifier.same("the columns of 'input'", input->shape[1],
+                           "those of 'outs'", outs->shape[1])))
     return failure();
   if (input->scaled && input->scaled.getBlockOf(0, 2) != 1)
-    return emitOpError() << "expects blocks inside a row, got " << input->scaled;
+    return emitOpError() << "expects blocks inside a row, got "
+                         << input->scaled;
   return success();
 }
 
@@ -138,15 +166,20 @@ LogicalResult CombineOp::verify() {
   ArrayRef<int64_t> slots = ShapeVerifier::shapeOf(getSlots());
   ArrayRef<int64_t> outs = ShapeVerifier::shapeOf(getOuts());
   if (failed(verifier.oneKind()) || failed(verifier.rank("input", input, 2)) ||
-      failed(verifier.rank("slots", slots, 2)) || failed(verifier.rank("outs", outs, 2)) ||
-      failed(verifier.same("the tokens of 'slots'", slots[0], "those of 'outs'", outs[0])) ||
-      failed(verifier.same("the columns of 'input'", input[1], "those of 'outs'", outs[1])))
+      failed(verifier.rank("slots", slots, 2)) ||
+      failed(verifier.rank("outs", outs, 2)) ||
+      failed(verifier.same("the tokens of 'slots'", slots[0], "those of 'outs'",
+                           outs[0])) ||
+      failed(verifier.same("the columns of 'input'", input[1],
+                           "those of 'outs'", outs[1])))
     return failure();
   if (Value weights = getWeights()) {
     ArrayRef<int64_t> shape = ShapeVerifier::shapeOf(weights);
     if (failed(verifier.rank("weights", shape, 2)) ||
-        failed(verifier.same("the tokens of 'weights'", shape[0], "those of 'slots'", slots[0])) ||
-        failed(verifier.same("top_k of 'weights'", shape[1], "that of 'slots'", slots[1])))
+        failed(verifier.same("the tokens of 'weights'", shape[0],
+                             "those of 'slots'", slots[0])) ||
+        failed(verifier.same("top_k of 'weights'", shape[1], "that of 'slots'",
+                             slots[1])))
       return failure();
   }
   return success();

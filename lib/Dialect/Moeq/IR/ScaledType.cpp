@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "moeq/Dialect/Moeq/IR/Moeq.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "moeq/Dialect/Moeq/IR/Moeq.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -38,7 +38,8 @@ static ParseResult parseBlock(AsmParser &parser, SmallVector<int64_t> &block) {
   if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseExtent))
     return failure();
   // The block is aligned to the last dimensions: leading ones say nothing.
-  block.erase(block.begin(), llvm::find_if(block, [](int64_t b) { return b != 1; }));
+  block.erase(block.begin(),
+              llvm::find_if(block, [](int64_t b) { return b != 1; }));
   return success();
 }
 
@@ -49,15 +50,17 @@ static ParseResult parseLayout(AsmParser &parser, ScaleLayout &layout) {
     return failure();
   std::optional<ScaleLayout> parsed = symbolizeScaleLayout(keyword);
   if (!parsed)
-    return parser.emitError(loc) << "expects a layout of row_major, mn_major, padded<128x4> or "
-                                    "swizzle_128x4, got '"
-                                 << keyword << "'";
+    return parser.emitError(loc)
+           << "expects a layout of row_major, mn_major, padded<128x4> or "
+              "swizzle_128x4, got '"
+           << keyword << "'";
   layout = *parsed;
   if (layout != ScaleLayout::Padded)
     return success();
   SmallVector<int64_t> tile;
   if (parser.parseLess() ||
-      parser.parseDimensionList(tile, /*allowDynamic=*/false, /*withTrailingX=*/false) ||
+      parser.parseDimensionList(tile, /*allowDynamic=*/false,
+                                /*withTrailingX=*/false) ||
       parser.parseGreater())
     return failure();
   if (tile != ArrayRef<int64_t>{128, 4})
@@ -98,20 +101,24 @@ Type ScaledType::parse(AsmParser &parser) {
       if (duplicate(bool(zero)) || parser.parseType(zero))
         return {};
     } else if (key == "layout") {
-      if (duplicate(layout.has_value()) || parseLayout(parser, layout.emplace()))
+      if (duplicate(layout.has_value()) ||
+          parseLayout(parser, layout.emplace()))
         return {};
     } else {
-      parser.emitError(loc) << "expects block, scale, zero or layout, got '" << key << "'";
+      parser.emitError(loc)
+          << "expects block, scale, zero or layout, got '" << key << "'";
       return {};
     }
   }
   if (parser.parseGreater())
     return {};
   if (!block || !scale) {
-    parser.emitError(start) << "missing required parameter '" << (block ? "scale" : "block") << "'";
+    parser.emitError(start)
+        << "missing required parameter '" << (block ? "scale" : "block") << "'";
     return {};
   }
-  return parser.getChecked<ScaledType>(start, parser.getContext(), value, *block, scale, zero,
+  return parser.getChecked<ScaledType>(start, parser.getContext(), value,
+                                       *block, scale, zero,
                                        layout.value_or(ScaleLayout::RowMajor));
 }
 
@@ -137,43 +144,50 @@ void ScaledType::print(AsmPrinter &printer) const {
 //===----------------------------------------------------------------------===//
 
 static bool isFnuz(Type type) {
-  return isa<Float8E4M3FNUZType, Float8E5M2FNUZType, Float8E4M3B11FNUZType>(type);
+  return isa<Float8E4M3FNUZType, Float8E5M2FNUZType, Float8E4M3B11FNUZType>(
+      type);
 }
 
 static bool isValueType(Type type) {
   if (isa<Float8E4M3FNType, Float8E5M2Type, Float4E2M1FNType>(type))
     return true;
   auto integer = dyn_cast<IntegerType>(type);
-  return integer && ((integer.isSignless() && (integer.getWidth() == 8 || integer.getWidth() == 4)) ||
+  return integer && ((integer.isSignless() &&
+                      (integer.getWidth() == 8 || integer.getWidth() == 4)) ||
                      (integer.isUnsigned() && integer.getWidth() == 4));
 }
 
-LogicalResult ScaledType::verify(function_ref<InFlightDiagnostic()> emitError, Type value,
-                                 ArrayRef<int64_t> block, Type scale, Type zero,
-                                 ScaleLayout layout) {
+LogicalResult ScaledType::verify(function_ref<InFlightDiagnostic()> emitError,
+                                 Type value, ArrayRef<int64_t> block,
+                                 Type scale, Type zero, ScaleLayout layout) {
   if (isFnuz(value))
-    return emitError() << "expects a value type with a signed zero, got " << value
-                       << ": FNUZ types are not supported";
+    return emitError() << "expects a value type with a signed zero, got "
+                       << value << ": FNUZ types are not supported";
   if (!isValueType(value))
-    return emitError() << "expects a value type of f8E4M3FN, f8E5M2, f4E2M1FN, i8, i4 or ui4, got "
+    return emitError() << "expects a value type of f8E4M3FN, f8E5M2, f4E2M1FN, "
+                          "i8, i4 or ui4, got "
                        << value;
   if (block.empty())
     return emitError() << "expects a block of more than one element";
   for (int64_t extent : block)
     if (extent <= 0 && !ShapedType::isDynamic(extent))
-      return emitError() << "expects positive block extents or '*', got " << extent;
+      return emitError() << "expects positive block extents or '*', got "
+                         << extent;
   if (block.front() == 1)
     return emitError() << "expects no leading block extent of 1";
   if (!scale.isF32() && !scale.isBF16() && !scale.isF16() &&
       !isa<Float8E8M0FNUType, Float8E4M3FNType>(scale))
-    return emitError() << "expects a scale type of f32, bf16, f16, f8E8M0FNU or f8E4M3FN, got "
+    return emitError() << "expects a scale type of f32, bf16, f16, f8E8M0FNU "
+                          "or f8E4M3FN, got "
                        << scale;
   if (zero) {
     if (!isa<IntegerType>(value))
-      return emitError() << "expects zero points only on integer values, got values of " << value;
+      return emitError()
+             << "expects zero points only on integer values, got values of "
+             << value;
     if (zero != scale && !zero.isSignlessInteger(8))
-      return emitError() << "expects a zero type of i8 or the scale type " << scale << ", got "
-                         << zero;
+      return emitError() << "expects a zero type of i8 or the scale type "
+                         << scale << ", got " << zero;
     if (isa<Float8E8M0FNUType>(zero))
       return emitError() << "expects a zero type that has a zero, got " << zero;
   }
@@ -205,11 +219,13 @@ SmallVector<int64_t> ScaledType::getScaleShape(ArrayRef<int64_t> shape) const {
   // Laid-out scales of a whole tensor: the last two dimensions are padded, and
   // swapped where the rows are contiguous.
   auto pad = [](int64_t extent, int64_t to) {
-    return ShapedType::isDynamic(extent) ? extent : int64_t(llvm::alignTo(extent, to));
+    return ShapedType::isDynamic(extent) ? extent
+                                         : int64_t(llvm::alignTo(extent, to));
   };
   int64_t &rows = scales[scales.size() - 2], &columns = scales.back();
   if (getLayout() == ScaleLayout::MnMajor) {
-    rows = pad(rows, 16 / llvm::divideCeil(getScale().getIntOrFloatBitWidth(), 8));
+    rows =
+        pad(rows, 16 / llvm::divideCeil(getScale().getIntOrFloatBitWidth(), 8));
     std::swap(rows, columns);
   } else {
     rows = pad(rows, 128);
@@ -226,8 +242,8 @@ SmallVector<int64_t> ScaledType::getValueShape(ArrayRef<int64_t> shape) const {
 }
 
 SmallVector<Type, 3> ScaledType::getComponentElementTypes() const {
-  SmallVector<Type, 3> types{isPacked() ? IntegerType::get(getContext(), 8) : getValue(),
-                             getScale()};
+  SmallVector<Type, 3> types{
+      isPacked() ? IntegerType::get(getContext(), 8) : getValue(), getScale()};
   if (getZero())
     types.push_back(getZero());
   return types;
@@ -245,23 +261,28 @@ double ScaledType::getMaxValue() const {
 
 bool moeq::isScaledTensor(Type type) {
   ScaledType scaled = getScaledElementType(type);
-  return scaled &&
-         static_cast<int64_t>(scaled.getBlock().size()) <= cast<RankedTensorType>(type).getRank();
+  return scaled && static_cast<int64_t>(scaled.getBlock().size()) <=
+                       cast<RankedTensorType>(type).getRank();
 }
 
-bool moeq::isRankedTensorOrMemRef(Type type) { return isa<RankedTensorType, MemRefType>(type); }
+bool moeq::isRankedTensorOrMemRef(Type type) {
+  return isa<RankedTensorType, MemRefType>(type);
+}
 
 ScaledType moeq::getScaledElementType(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   return tensor ? dyn_cast<ScaledType>(tensor.getElementType()) : ScaledType();
 }
 
-SmallVector<RankedTensorType, 3> moeq::getComponentTypes(RankedTensorType type) {
+SmallVector<RankedTensorType, 3>
+moeq::getComponentTypes(RankedTensorType type) {
   ScaledType scaled = getScaledElementType(type);
   SmallVector<RankedTensorType, 3> types;
-  for (auto [index, element] : llvm::enumerate(scaled.getComponentElementTypes()))
-    types.push_back(RankedTensorType::get(index == 0 ? scaled.getValueShape(type.getShape())
-                                                     : scaled.getScaleShape(type.getShape()),
-                                          element));
+  for (auto [index, element] :
+       llvm::enumerate(scaled.getComponentElementTypes()))
+    types.push_back(RankedTensorType::get(
+        index == 0 ? scaled.getValueShape(type.getShape())
+                   : scaled.getScaleShape(type.getShape()),
+        element));
   return types;
 }

@@ -51,8 +51,8 @@ bool isRankedTensorOrMemRef(Type type);
 /// The scaled element type of `type`, or null.
 ScaledType getScaledElementType(Type type);
 
-/// The types of the components of a scaled tensor: values, scales and, with zero
-/// points, zeros. `type` satisfies isScaledTensor.
+/// The types of the components of a scaled tensor: values, scales and, with
+/// zero points, zeros. `type` satisfies isScaledTensor.
 SmallVector<RankedTensorType, 3> getComponentTypes(RankedTensorType type);
 
 /// Whether `function` takes a gate and an up half.
