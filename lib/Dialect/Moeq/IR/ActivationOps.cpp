@@ -16,6 +16,27 @@ bool moeq::isGated(Activation function) {
          function == Activation::Reglu || function == Activation::ClampedSwiglu;
 }
 
+LogicalResult moeq::detail::verifyFunction(Operation *op, Activation function,
+                                           std::optional<APFloat> limit,
+                                           std::optional<APFloat> alpha,
+                                           GateLayout layout) {
+  if (!isGated(function) && layout != GateLayout::GateFirst)
+    return op->emitOpError()
+           << "expects a gate_layout only for a gated function, got "
+           << stringifyActivation(function);
+  if (function != Activation::ClampedSwiglu && (limit || alpha))
+    return op->emitOpError()
+           << "expects limit and alpha only for clamped_swiglu, got "
+           << stringifyActivation(function);
+  if (limit && (limit->isNegative() || !limit->isFinite() || limit->isZero()))
+    return op->emitOpError() << "expects a positive finite limit, got "
+                             << limit->convertToDouble();
+  if (alpha && !alpha->isFinite())
+    return op->emitOpError()
+           << "expects a finite alpha, got " << alpha->convertToDouble();
+  return success();
+}
+
 LogicalResult moeq::detail::verifyActivation(
     Operation *op, ArrayRef<int64_t> input, ArrayRef<int64_t> output,
     Value rowWeight, Activation function, std::optional<APFloat> limit,
@@ -26,9 +47,7 @@ LogicalResult moeq::detail::verifyActivation(
       failed(verifier.same("the rows of 'input'", input[0], "those of 'outs'",
                            output[0])))
     return failure();
-  int64_t columns = ShapedType::isDynamic(output[1]) || !isGated(function)
-                        ? output[1]
-                        : 2 * output[1];
+  int64_t columns = multiplyExtents(output[1], isGated(function) ? 2 : 1);
   if (failed(verifier.same("the columns of 'input'", input[1],
                            (isGated(function) ? "twice those of 'outs' under "
                                               : "those of 'outs' under ") +
@@ -40,16 +59,8 @@ LogicalResult moeq::detail::verifyActivation(
     return op->emitOpError()
            << "expects an even number of columns of 'input' under "
            << stringifyActivation(function) << ", got " << input[1];
-  if (!isGated(function) && layout != GateLayout::GateFirst)
-    return op->emitOpError()
-           << "expects a gate_layout only for a gated function, got "
-           << stringifyActivation(function);
-  if (function != Activation::ClampedSwiglu && (limit || alpha))
-    return op->emitOpError()
-           << "expects limit and alpha only for clamped_swiglu, got "
-           << stringifyActivation(function);
-  if (limit && (limit->isNegative() || !limit->isFinite() || limit->isZero()))
-    return op->emitOpError() << "expects a positive finite limit";
+  if (failed(verifyFunction(op, function, limit, alpha, layout)))
+    return failure();
   if (rowWeight) {
     ArrayRef<int64_t> shape = ShapeVerifier::shapeOf(rowWeight);
     if (failed(verifier.rank("row_weight", shape, 1)) ||
@@ -81,6 +92,11 @@ LogicalResult ActQuantOp::verify() {
   if (failed(verifyRecipe(*this, getRecipe(), outs->scaled)) ||
       failed(verifier.rank("outs", outs->shape, 2)))
     return failure();
+  if (failed(verifier.rank("input", ShapeVerifier::shapeOf(getInput()), 2)))
+    return failure();
+  int64_t factor = isGated(getFunction()) ? 2 : 1;
+  outs->shape[1] =
+      outs->getLastExtent(ShapeVerifier::shapeOf(getInput())[1] / factor);
   int64_t rowBlock = outs->scaled.getBlockOf(0, 2);
   if (rowBlock != 1 && !ShapedType::isDynamic(rowBlock))
     return emitOpError() << "expects a rowwise block, got " << outs->scaled

@@ -34,29 +34,24 @@ LogicalResult ExpertsOp::verify() {
       failed(verifier.same("the columns of 'hidden'", hidden[1],
                            "those of 'outs'", outs[1])) ||
       failed(verifier.same("the columns of 'hidden'", hidden[1], "K of 'w13'",
-                           w13->shape[2])) ||
+                           w13->getLastExtent(hidden[1]))) ||
       failed(verifier.same("the experts of 'w13'", w13->shape[0],
                            "those of 'w2'", w2->shape[0])) ||
       failed(verifier.same("the rows of an expert of 'w2'", w2->shape[1],
                            "the columns of 'outs'", outs[1])))
     return failure();
-  int64_t features = w2->shape[2];
-  if (isGated(getFunction()) && !ShapedType::isDynamic(features))
-    features *= 2;
+  int64_t factor = isGated(getFunction()) ? 2 : 1;
+  int64_t features =
+      multiplyExtents(w2->getLastExtent(w13->shape[1] / factor), factor);
   if (failed(verifier.same("N of 'w13'", w13->shape[1],
                            (isGated(getFunction()) ? "twice K of 'w2' under "
                                                    : "K of 'w2' under ") +
                                stringifyActivation(getFunction()),
                            features)))
     return failure();
-  if (!isGated(getFunction()) && getGateLayout() != GateLayout::GateFirst)
-    return emitOpError()
-           << "expects a gate_layout only for a gated function, got "
-           << stringifyActivation(getFunction());
-  if (getFunction() != Activation::ClampedSwiglu && (getLimit() || getAlpha()))
-    return emitOpError()
-           << "expects limit and alpha only for clamped_swiglu, got "
-           << stringifyActivation(getFunction());
+  if (failed(verifyFunction(*this, getFunction(), getLimit(), getAlpha(),
+                            getGateLayout())))
+    return failure();
 
   auto shared = static_cast<int64_t>(getSharedExperts());
   if (shared < 0 ||
@@ -105,6 +100,11 @@ LogicalResult ExpertsOp::verify() {
   if (getRecipe().has_value() != getActFormat().has_value())
     return emitOpError()
            << "expects both a recipe and the type to quantize to, or neither";
+  // What both matmuls read: the hidden states' type, or what they are quantized
+  // to.
+  OperandInfo activation;
+  activation.shape = {ShapedType::kDynamic, ShapedType::kDynamic};
+  activation.plain = cast<ShapedType>(getHidden().getType()).getElementType();
   if (getActFormat()) {
     auto scaled = dyn_cast<ScaledType>(*getActFormat());
     if (!scaled)
@@ -114,9 +114,18 @@ LogicalResult ExpertsOp::verify() {
       return emitOpError()
              << "expects to quantize to blocks of rank at most 2, got "
              << scaled;
+    int64_t rowBlock = scaled.getBlockOf(0, 2);
+    if (rowBlock != 1 && !ShapedType::isDynamic(rowBlock))
+      return emitOpError()
+             << "expects to quantize to blocks of one row or of all, got "
+             << scaled;
     if (failed(verifyRecipe(*this, *getRecipe(), scaled)))
       return failure();
+    activation.scaled = scaled;
   }
+  if (failed(verifyMatmulOperands(*this, activation, *w13)) ||
+      failed(verifyMatmulOperands(*this, activation, *w2)))
+    return failure();
   return verifyRouting(*this, logits[1], getTopK(), getNGroup(), getTopkGroup(),
                        getGroupScore());
 }

@@ -78,8 +78,8 @@ struct MatmulExtents {
 /// The types that one operand may have beside the other: two 8-bit formats of
 /// one class, two plain floats of one type, or a plain 16-bit or f32 lhs with a
 /// weight-only rhs.
-static LogicalResult verifyTypes(Operation *op, const OperandInfo &lhs,
-                                 const OperandInfo &rhs) {
+static LogicalResult verifyMatmulTypes(Operation *op, const OperandInfo &lhs,
+                                       const OperandInfo &rhs) {
   auto isFloat8 = [](Type type) {
     return isa<Float8E4M3FNType, Float8E5M2Type>(type);
   };
@@ -107,10 +107,12 @@ static LogicalResult verifyTypes(Operation *op, const OperandInfo &lhs,
          << (rhs.scaled ? Type(rhs.scaled) : rhs.plain);
 }
 
-/// Scale blocks along K must nest, so that each partial sum has one pair of
-/// scales, and scales must be in row-major layout.
-static LogicalResult verifyBlocks(Operation *op, const OperandInfo &lhs,
-                                  const OperandInfo &rhs) {
+LogicalResult moeq::detail::verifyMatmulOperands(Operation *op,
+                                                 const OperandInfo &lhs,
+                                                 const OperandInfo &rhs) {
+  if (failed(verifyMatmulTypes(op, lhs, rhs)))
+    return failure();
+  // Each partial sum must have one pair of scales.
   auto blockOfK = [](const OperandInfo &info) {
     return info.scaled
                ? info.scaled.getBlockOf(info.getRank() - 1, info.getRank())
@@ -127,29 +129,22 @@ static LogicalResult verifyBlocks(Operation *op, const OperandInfo &lhs,
 }
 
 template <typename OpTy>
-static LogicalResult verifyEpilogue(OpTy op, MatmulExtents extents) {
+static LogicalResult verifyEpilogueOperands(OpTy op, MatmulExtents extents) {
   ArrayRef<int32_t> maps = op.getEpilogueMaps();
   if (maps.size() != op.getEpilogueOperands().size())
     return op.emitOpError()
            << "expects a map for each of " << op.getEpilogueOperands().size()
            << " epilogue operands, got " << maps.size();
-  Region &region = op.getEpilogue();
-  if (region.empty()) {
-    if (!maps.empty())
-      return op.emitOpError() << "expects an epilogue for its operands";
-    return success();
-  }
-  Block &block = region.front();
-  SmallVector<Type> expected{Float32Type::get(op.getContext()),
-                             IndexType::get(op.getContext()),
-                             IndexType::get(op.getContext())};
+  if (op.getEpilogue().empty() && !maps.empty())
+    return op.emitOpError() << "expects an epilogue for its operands";
   for (auto [index, map, operand] :
        llvm::enumerate(maps, op.getEpilogueOperands())) {
     auto type = cast<ShapedType>(operand.getType());
-    if (isa<ScaledType>(type.getElementType()))
-      return op.emitOpError()
-             << "expects plain epilogue operands, got " << Type(type);
-    expected.push_back(type.getElementType());
+    if (!isPlainElementType(type.getElementType()))
+      return op.emitOpError() << "expects epilogue operands of integers or "
+                                 "floats of 8 to 64 bits, "
+                                 "got "
+                              << Type(type);
     std::optional<EpilogueMap> kind = symbolizeEpilogueMap(map);
     if (!kind)
       return op.emitOpError() << "expects a map of 0 to 2 for epilogue operand "
@@ -169,6 +164,22 @@ static LogicalResult verifyEpilogue(OpTy op, MatmulExtents extents) {
              << stringifyEpilogueMap(*kind) << " of shape "
              << stringifyShape(shape) << ", got " << Type(type);
   }
+  return success();
+}
+
+/// The region takes (f32, index, index, an element of each operand) and yields
+/// an element of the result.
+template <typename OpTy>
+static LogicalResult verifyEpilogue(OpTy op) {
+  Region &region = op.getEpilogue();
+  if (region.empty())
+    return success();
+  Block &block = region.front();
+  SmallVector<Type> expected{Float32Type::get(op.getContext()),
+                             IndexType::get(op.getContext()),
+                             IndexType::get(op.getContext())};
+  for (Type type : op.getEpilogueOperands().getTypes())
+    expected.push_back(cast<ShapedType>(type).getElementType());
   if (block.getArgumentTypes() != TypeRange(expected))
     return op.emitOpError()
            << "expects epilogue arguments of types (" << TypeRange(expected)
@@ -186,8 +197,7 @@ static LogicalResult verifyEpilogue(OpTy op, MatmulExtents extents) {
   WalkResult captures =
       region.walk([&](Operation *inner) {
         for (Value operand : inner->getOperands())
-          if (isa<ShapedType>(operand.getType()) &&
-              !isa<VectorType>(operand.getType()) &&
+          if (!operand.getType().isIntOrIndexOrFloat() &&
               operand.getParentRegion()->isProperAncestor(&region)) {
             inner->emitError()
                 << "expects an epilogue that captures only scalars, got "
@@ -205,13 +215,10 @@ static LogicalResult verifyMatmul(OpTy op, const OperandInfo &lhs,
                                   const OperandInfo &rhs,
                                   MatmulExtents extents) {
   ShapeVerifier verifier{op};
-  if (failed(verifyTypes(op, lhs, rhs)) || failed(verifyBlocks(op, lhs, rhs)))
-    return failure();
-  int64_t left = lhs.shape.back(), right = rhs.shape.back();
-  bool packedOdd =
-      op.getRhsFormat() && rhs.scaled.isPacked() && left + 1 == right;
-  if (!packedOdd &&
-      failed(verifier.same("K of 'lhs'", left, "K of 'rhs'", right)))
+  int64_t k = lhs.shape.back();
+  if (failed(verifyMatmulOperands(op, lhs, rhs)) ||
+      failed(
+          verifier.same("K of 'lhs'", k, "K of 'rhs'", rhs.getLastExtent(k))))
     return failure();
   ArrayRef<int64_t> outs = ShapeVerifier::shapeOf(op.getOuts());
   if (failed(verifier.rank("outs", outs, 2)) ||
@@ -222,7 +229,9 @@ static LogicalResult verifyMatmul(OpTy op, const OperandInfo &lhs,
     return failure();
   if (ShapedType::isDynamic(extents.rows))
     extents.rows = outs[0];
-  return verifyEpilogue(op, extents);
+  if (ShapedType::isDynamic(extents.columns))
+    extents.columns = outs[1];
+  return verifyEpilogueOperands(op, extents);
 }
 
 LogicalResult MatmulOp::verify() {
@@ -252,11 +261,16 @@ LogicalResult GroupedMatmulOp::verify() {
   ArrayRef<int64_t> offsets = ShapeVerifier::shapeOf(getOffsets());
   if (failed(verifier.rank("offsets", offsets, 1)))
     return failure();
-  if (!ShapedType::isDynamic(rhs->shape[0]) &&
-      failed(verifier.same("the number of 'offsets'", offsets[0],
-                           "the number of experts of 'rhs' plus 1",
-                           rhs->shape[0] + 1)))
+  if (offsets[0] == 0)
+    return emitOpError() << "expects at least one offset, got 0";
+  if (!ShapedType::isDynamic(offsets[0]) &&
+      failed(verifier.same("the number of 'offsets' less 1", offsets[0] - 1,
+                           "the number of experts of 'rhs'", rhs->shape[0])))
     return failure();
   return verifyMatmul(*this, *lhs, *rhs,
                       {lhs->shape[0], rhs->shape[1], rhs->shape[0]});
 }
+
+LogicalResult MatmulOp::verifyRegions() { return verifyEpilogue(*this); }
+
+LogicalResult GroupedMatmulOp::verifyRegions() { return verifyEpilogue(*this); }

@@ -414,6 +414,6 @@ LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "expects the name of a chip";
   if (sms < 0 || sharedMemory < 0)
     return emitError() << "expects numbers that are not negative, got sms "
-                       << sms << " and sharedMemory " << sharedMemory;
+                       << sms << " and shared_memory " << sharedMemory;
   return success();
 }

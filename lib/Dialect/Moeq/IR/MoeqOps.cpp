@@ -68,6 +68,20 @@ void moeq::detail::getDpsEffects(
 // Operand groups
 //===----------------------------------------------------------------------===//
 
+/// Checks that `type`, the scaled tensor or its values, can carry
+/// `info.scaled`.
+static LogicalResult verifyScaledShape(Operation *op, const OperandInfo &info,
+                                       ShapedType type, StringRef name) {
+  if (info.getRank() < static_cast<int64_t>(info.scaled.getBlock().size()))
+    return op->emitOpError()
+           << "expects '" << name << "' of rank at least "
+           << info.scaled.getBlock().size() << ", got " << Type(type);
+  if (info.scaled.isPacked() && ShapedType::isDynamic(info.shape.back()))
+    return op->emitOpError() << "expects a static last extent of '" << name
+                             << "' for values of 4 bits, got " << Type(type);
+  return success();
+}
+
 FailureOr<OperandInfo> moeq::getOperandInfo(Operation *op, ValueRange values,
                                             TypeAttr format, StringRef name) {
   if (values.empty())
@@ -81,12 +95,12 @@ FailureOr<OperandInfo> moeq::getOperandInfo(Operation *op, ValueRange values,
                                << "' or the scaled type of its "
                                << values.size() << " components";
     info.scaled = dyn_cast<ScaledType>(first.getElementType());
-    if (!info.scaled)
+    if (!info.scaled) {
       info.plain = first.getElementType();
-    else if (!isScaledTensor(first))
-      return op->emitOpError()
-             << "expects '" << name << "' of rank at least "
-             << info.scaled.getBlock().size() << ", got " << Type(first);
+      return info;
+    }
+    if (failed(verifyScaledShape(op, info, first, name)))
+      return failure();
     return info;
   }
 
@@ -99,14 +113,20 @@ FailureOr<OperandInfo> moeq::getOperandInfo(Operation *op, ValueRange values,
     return op->emitOpError()
            << "expects " << info.scaled.getNumComponents() << " components of '"
            << name << "' for " << info.scaled << ", got " << values.size();
-  if (info.scaled.isPacked() && !info.shape.empty() &&
-      !ShapedType::isDynamic(info.shape.back()))
-    info.shape.back() *= 2;
-  if (info.getRank() < static_cast<int64_t>(info.scaled.getBlock().size()))
-    return op->emitOpError()
-           << "expects '" << name << "' of rank at least "
-           << info.scaled.getBlock().size() << ", got " << Type(first);
-  SmallVector<int64_t> scaleShape = info.scaled.getScaleShape(info.shape);
+  if (failed(verifyScaledShape(op, info, first, name)))
+    return failure();
+  // The extents that the scales may tell of: of packed values two.
+  SmallVector<SmallVector<int64_t>, 2> scaleShapes;
+  if (info.scaled.isPacked()) {
+    info.lastIsRounded = info.shape.back() > 0;
+    info.shape.back() = multiplyExtents(info.shape.back(), 2);
+  }
+  scaleShapes.push_back(info.scaled.getScaleShape(info.shape));
+  if (info.lastIsRounded) {
+    SmallVector<int64_t> odd(info.shape);
+    --odd.back();
+    scaleShapes.push_back(info.scaled.getScaleShape(odd));
+  }
   for (auto [index, element] :
        llvm::enumerate(info.scaled.getComponentElementTypes())) {
     auto type = cast<ShapedType>(values[index].getType());
@@ -114,10 +134,14 @@ FailureOr<OperandInfo> moeq::getOperandInfo(Operation *op, ValueRange values,
       return op->emitOpError()
              << "expects component " << index << " of '" << name << "' of "
              << element << ", got " << Type(type);
-    if (index > 0 && failed(verifyCompatibleShape(type.getShape(), scaleShape)))
+    bool fits =
+        index == 0 || llvm::any_of(scaleShapes, [&](ArrayRef<int64_t> shape) {
+          return succeeded(verifyCompatibleShape(type.getShape(), shape));
+        });
+    if (!fits)
       return op->emitOpError()
              << "expects component " << index << " of '" << name
-             << "' of shape " << stringifyShape(scaleShape) << ", got "
+             << "' of shape " << stringifyShape(scaleShapes.front()) << ", got "
              << Type(type);
   }
   return info;
@@ -126,6 +150,22 @@ FailureOr<OperandInfo> moeq::getOperandInfo(Operation *op, ValueRange values,
 //===----------------------------------------------------------------------===//
 // ShapeVerifier
 //===----------------------------------------------------------------------===//
+
+bool moeq::detail::isPlainElementType(Type type) {
+  if (!type.isIntOrFloat())
+    return false;
+  unsigned width = type.getIntOrFloatBitWidth();
+  return width == 8 || width == 16 || width == 32 || width == 64;
+}
+
+int64_t moeq::detail::multiplyExtents(int64_t left, int64_t right) {
+  if (ShapedType::isDynamic(left) || ShapedType::isDynamic(right))
+    return ShapedType::kDynamic;
+  int64_t product;
+  return llvm::MulOverflow(left, right, product)
+             ? std::numeric_limits<int64_t>::max()
+             : product;
+}
 
 std::string moeq::detail::stringifyShape(ArrayRef<int64_t> shape) {
   std::string text;

@@ -45,6 +45,14 @@ struct ShapeVerifier {
   LogicalResult oneKind() const;
 };
 
+/// Whether `type` may be an element of an operand whose numbers an op only
+/// moves: an integer or a float of 8, 16, 32 or 64 bits.
+bool isPlainElementType(Type type);
+
+/// The product of two extents: kDynamic where one is, the largest extent where
+/// it overflows.
+int64_t multiplyExtents(int64_t left, int64_t right);
+
 /// The text of a shape: "[4, ?]".
 std::string stringifyShape(ArrayRef<int64_t> shape);
 
@@ -55,6 +63,11 @@ void getDpsEffects(
     SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
         &effects);
 
+/// Checks the attributes of an activation against its function.
+LogicalResult verifyFunction(Operation *op, Activation function,
+                             std::optional<APFloat> limit,
+                             std::optional<APFloat> alpha, GateLayout layout);
+
 /// Checks what an activation's attributes say against its shapes: `input` is
 /// [S, F] or, gated, [S, 2F], `output` is [S, F].
 LogicalResult verifyActivation(Operation *op, ArrayRef<int64_t> input,
@@ -62,6 +75,11 @@ LogicalResult verifyActivation(Operation *op, ArrayRef<int64_t> input,
                                Activation function,
                                std::optional<APFloat> limit,
                                std::optional<APFloat> alpha, GateLayout layout);
+
+/// Checks that a matmul takes these operands: their types, and scale blocks
+/// along K (the last dimension) that nest.
+LogicalResult verifyMatmulOperands(Operation *op, const OperandInfo &lhs,
+                                   const OperandInfo &rhs);
 
 /// Checks a recipe against the scaled type that it makes.
 LogicalResult verifyRecipe(Operation *op, RecipeAttr recipe, ScaledType scaled);

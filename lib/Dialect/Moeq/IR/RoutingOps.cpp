@@ -16,10 +16,10 @@ LogicalResult moeq::detail::verifyRouting(Operation *op, int64_t experts,
                                           std::optional<int64_t> groups,
                                           std::optional<int64_t> topkGroups,
                                           GroupScore groupScore) {
-  if (!ShapedType::isDynamic(topK) && topK <= 0)
+  if (topK <= 0)
     return op->emitOpError() << "expects a positive top_k, got " << topK;
   bool staticExperts = !ShapedType::isDynamic(experts);
-  if (staticExperts && !ShapedType::isDynamic(topK) && topK > experts)
+  if (staticExperts && topK > experts)
     return op->emitOpError()
            << "expects top_k of at most the number of experts " << experts
            << ", got " << topK;
@@ -44,7 +44,7 @@ LogicalResult moeq::detail::verifyRouting(Operation *op, int64_t experts,
     return op->emitOpError()
            << "expects groups of at least 2 experts with top2_sum, got "
            << groupSize;
-  if (!ShapedType::isDynamic(topK) && topK > *topkGroups * groupSize)
+  if (topK > *topkGroups * groupSize)
     return op->emitOpError()
            << "expects top_k of at most the " << *topkGroups * groupSize
            << " experts of the chosen groups, got " << topK;
@@ -67,7 +67,8 @@ LogicalResult RouteOp::verify() {
       failed(verifier.same("top_k of 'ids'", ids[1], "that of 'weights'",
                            weights[1])))
     return failure();
-  if (ShapedType::isDynamic(ids[1]) && ShapedType::isDynamic(weights[1]))
+  int64_t topK = ShapedType::isDynamic(ids[1]) ? weights[1] : ids[1];
+  if (ShapedType::isDynamic(topK))
     return emitOpError() << "expects a static top_k";
   if (Value bias = getBias()) {
     ArrayRef<int64_t> shape = ShapeVerifier::shapeOf(bias);
@@ -76,7 +77,7 @@ LogicalResult RouteOp::verify() {
                              "those of 'logits'", logits[1])))
       return failure();
   }
-  return verifyRouting(*this, logits[1], ids[1], getNGroup(), getTopkGroup(),
+  return verifyRouting(*this, logits[1], topK, getNGroup(), getTopkGroup(),
                        getGroupScore());
 }
 
@@ -95,10 +96,8 @@ LogicalResult GroupOp::verify() {
       failed(
           verifier.same("top_k of 'ids'", ids[1], "that of 'slots'", slots[1])))
     return failure();
-  bool staticSlots =
-      !ShapedType::isDynamic(ids[0]) && !ShapedType::isDynamic(ids[1]);
-  if (staticSlots && failed(verifier.same("the number of 'rows'", rows[0],
-                                          "that of 'ids'", ids[0] * ids[1])))
+  if (failed(verifier.same("the number of 'rows'", rows[0], "that of 'ids'",
+                           multiplyExtents(ids[0], ids[1]))))
     return failure();
   if (offsets[0] == 0)
     return emitOpError() << "expects at least one offset, got 0";
@@ -145,6 +144,10 @@ LogicalResult GatherOp::verify() {
     return emitOpError()
            << "expects 'input' and 'outs' of one element type, got " << inType
            << " and " << outType;
+  if (input->plain && !isPlainElementType(input->plain))
+    return emitOpError()
+           << "expects an 'input' of integers or floats of 8 to 64 bits, got "
+           << input->plain;
   ArrayRef<int64_t> rows = ShapeVerifier::shapeOf(getRows());
   if (failed(verifier.rank("input", input->shape, 2)) ||
       failed(verifier.rank("outs", outs->shape, 2)) ||

@@ -110,14 +110,11 @@ LogicalResult QuantizeOp::verify() {
   ArrayRef<int64_t> input = ShapeVerifier::shapeOf(getInput());
   if (failed(verifier.rank("outs", outs->shape, input.size())))
     return failure();
-  bool packedOdd = getOutsFormat() && outs->scaled.isPacked();
+  outs->shape.back() = outs->getLastExtent(input.back());
   for (auto [dim, in, out] : llvm::enumerate(input, outs->shape)) {
-    if (dim == 0 && getRows())
-      continue;
-    bool last = dim + 1 == input.size();
-    if (last && packedOdd && in + 1 == out)
-      continue;
-    if (failed(verifier.same("extent " + Twine(dim) + " of 'input'", in,
+    bool gathered = dim == 0 && getRows();
+    if (!gathered &&
+        failed(verifier.same("extent " + Twine(dim) + " of 'input'", in,
                              "that of 'outs'", out)))
       return failure();
   }
@@ -148,13 +145,10 @@ LogicalResult DequantizeOp::verify() {
   ArrayRef<int64_t> outs = ShapeVerifier::shapeOf(getOuts());
   if (failed(verifier.rank("outs", outs, input->getRank())))
     return failure();
-  bool packedOdd = getInputFormat() && input->scaled.isPacked();
-  for (auto [dim, in, out] : llvm::enumerate(input->shape, outs)) {
-    if (dim + 1 == outs.size() && packedOdd && out + 1 == in)
-      continue;
+  input->shape.back() = input->getLastExtent(outs.back());
+  for (auto [dim, in, out] : llvm::enumerate(input->shape, outs))
     if (failed(verifier.same("extent " + Twine(dim) + " of 'input'", in,
                              "that of 'outs'", out)))
       return failure();
-  }
   return success();
 }

@@ -33,7 +33,14 @@ static ParseResult parseBlock(AsmParser &parser, SmallVector<int64_t> &block) {
       block.push_back(ShapedType::kDynamic);
       return success();
     }
-    return parser.parseInteger(block.emplace_back());
+    SMLoc loc = parser.getCurrentLocation();
+    if (parser.parseInteger(block.emplace_back()))
+      return failure();
+    // The number that stands for '*' is no extent.
+    if (block.back() <= 0)
+      return parser.emitError(loc)
+             << "expects positive block extents or '*', got " << block.back();
+    return success();
   };
   if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseExtent))
     return failure();
@@ -160,9 +167,10 @@ static bool isValueType(Type type) {
 LogicalResult ScaledType::verify(function_ref<InFlightDiagnostic()> emitError,
                                  Type value, ArrayRef<int64_t> block,
                                  Type scale, Type zero, ScaleLayout layout) {
-  if (isFnuz(value))
-    return emitError() << "expects a value type with a signed zero, got "
-                       << value << ": FNUZ types are not supported";
+  for (Type type : {value, scale})
+    if (isFnuz(type))
+      return emitError() << "expects types with a signed zero, got " << type
+                         << ": FNUZ types are not supported";
   if (!isValueType(value))
     return emitError() << "expects a value type of f8E4M3FN, f8E5M2, f4E2M1FN, "
                           "i8, i4 or ui4, got "
@@ -261,12 +269,19 @@ double ScaledType::getMaxValue() const {
 
 bool moeq::isScaledTensor(Type type) {
   ScaledType scaled = getScaledElementType(type);
-  return scaled && static_cast<int64_t>(scaled.getBlock().size()) <=
-                       cast<RankedTensorType>(type).getRank();
+  if (!scaled)
+    return false;
+  auto tensor = cast<RankedTensorType>(type);
+  return !tensor.getEncoding() &&
+         static_cast<int64_t>(scaled.getBlock().size()) <= tensor.getRank() &&
+         !(scaled.isPacked() &&
+           ShapedType::isDynamic(tensor.getShape().back()));
 }
 
 bool moeq::isRankedTensorOrMemRef(Type type) {
-  return isa<RankedTensorType, MemRefType>(type);
+  if (auto tensor = dyn_cast<RankedTensorType>(type))
+    return !tensor.getEncoding();
+  return isa<MemRefType>(type);
 }
 
 ScaledType moeq::getScaledElementType(Type type) {

@@ -42,10 +42,12 @@ struct ScaledGroup {
   StringRef formatName;
 };
 
-/// Whether `type` is a ranked tensor of ScaledType whose block fits its rank.
+/// Whether `type` is a ranked tensor of ScaledType, with no encoding, whose
+/// block fits its rank and, where values are packed, whose last extent is
+/// static.
 bool isScaledTensor(Type type);
 
-/// Whether `type` is a ranked tensor or a ranked memref.
+/// Whether `type` is a ranked tensor with no encoding or a ranked memref.
 bool isRankedTensorOrMemRef(Type type);
 
 /// The scaled element type of `type`, or null.
@@ -62,14 +64,19 @@ bool isGated(Activation function);
 /// components of a scaled one.
 struct OperandInfo {
   /// The logical shape. Of packed values in component form the last extent is
-  /// twice that of the bytes.
+  /// twice that of the bytes: `lastIsRounded`, it may be one less.
   SmallVector<int64_t> shape;
+  bool lastIsRounded = false;
   /// The scaled type, or null where the operand is plain.
   ScaledType scaled;
   /// The element type where the operand is plain, else null.
   Type plain;
 
   int64_t getRank() const { return shape.size(); }
+  /// The last extent, given that it should be `other`.
+  int64_t getLastExtent(int64_t other) const {
+    return lastIsRounded && other == shape.back() - 1 ? other : shape.back();
+  }
   /// The type of the numbers: the scaled type's values, or the plain type.
   Type getValueType() const { return scaled ? scaled.getValue() : plain; }
 };

@@ -126,9 +126,9 @@ def Moeq_TargetAttr : Moeq_Attr<"Target", "target"> {
   let parameters = (ins
     "::mlir::StringAttr":$chip,
     DefaultValuedParameter<"int64_t", "0", "multiprocessors; 0 is the chip's">:$sms,
-    DefaultValuedParameter<"int64_t", "0", "bytes of shared memory a CTA; 0 is the chip's">:$sharedMemory
+    DefaultValuedParameter<"int64_t", "0", "bytes of shared memory a CTA; 0 is the chip's">:$shared_memory
   );
-  let assemblyFormat = "`<` struct($chip, $sms, $sharedMemory) `>`";
+  let assemblyFormat = "`<` struct($chip, $sms, $shared_memory) `>`";
   let genVerifyDecl = 1;
 }
 

@@ -21,10 +21,11 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def Moeq_ScaledTensor : Type<
     And<[IsRankedTensorTypePred, CPred<"::mlir::moeq::isScaledTensor($_self)">]>,
-    "ranked tensor of !moeq.scaled whose rank is at least that of the block",
+    "ranked tensor of !moeq.scaled whose rank is at least that of the block, with "
+    "a static last extent if values have 4 bits",
     "::mlir::RankedTensorType">;
 
-// A tensor, scaled or plain, or a memref. Unranked ones have no place here.
+// A tensor, scaled or plain, or a memref. Unranked ones and encodings have no place here.
 def Moeq_Shaped : AnyTypeOf<[AnyRankedTensor, AnyRankedOrUnrankedMemRef],
     "ranked tensor or memref", "::mlir::ShapedType"> {
   let predicate = CPred<"::mlir::moeq::isRankedTensorOrMemRef($_self)">;
@@ -52,6 +53,13 @@ class Moeq_DpsOp<string mnemonic, list<Trait> traits = []>
         DeclareOpInterfaceMethods<Moeq_ComponentOpInterface>], traits)> {
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let hasVerifier = 1;
+}
+
+// A matmul: its epilogue is verified after the ops in it.
+class Moeq_EpilogueOp<string mnemonic>
+    : Moeq_DpsOp<mnemonic, [AttrSizedOperandSegments, SingleBlock]> {
+  let regions = (region MaxSizedRegion<1>:$epilogue);
+  let hasRegionVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -343,7 +351,7 @@ def Moeq_YieldOp : Moeq_Op<"yield", [Pure, Terminator, ReturnLike,
 // region whose block arguments are the f32 accumulator with all scales applied,
 // the row, the column, and one element of each extra operand by its map. It
 // yields the element that is stored.
-def Moeq_MatmulOp : Moeq_DpsOp<"matmul", [AttrSizedOperandSegments, SingleBlock]> {
+def Moeq_MatmulOp : Moeq_EpilogueOp<"matmul"> {
   let summary = "2-D matmul of a row-major A and a transposed B";
   let description = [{
     `C[M, N] = A[M, K] * B[N, K]^T`, f32 accumulation in ascending k (i32 where
@@ -378,7 +386,6 @@ def Moeq_MatmulOp : Moeq_DpsOp<"matmul", [AttrSizedOperandSegments, SingleBlock]
                        DefaultValuedOptionalAttr<DenseI32ArrayAttr, "{}">:$epilogue_maps,
                        OptionalAttr<Moeq_AccumulateAttr>:$accumulate,
                        OptionalAttr<Moeq_ConfigAttr>:$config);
-  let regions = (region MaxSizedRegion<1>:$epilogue);
   let assemblyFormat = [{
     `lhs` `(` $lhs `:` type($lhs) (`as` $lhs_format^)? `)`
     `rhs` `(` $rhs `:` type($rhs) (`as` $rhs_format^)? `)`
@@ -389,7 +396,7 @@ def Moeq_MatmulOp : Moeq_DpsOp<"matmul", [AttrSizedOperandSegments, SingleBlock]
   }];
 }
 
-def Moeq_GroupedMatmulOp : Moeq_DpsOp<"grouped_matmul", [AttrSizedOperandSegments, SingleBlock]> {
+def Moeq_GroupedMatmulOp : Moeq_EpilogueOp<"grouped_matmul"> {
   let summary = "rows times the weight of their expert";
   let description = [{
     `C[r, :] = A[r, :] * B[e(r)]^T` for rows [S, K], weights [E, N, K] and
@@ -415,7 +422,6 @@ def Moeq_GroupedMatmulOp : Moeq_DpsOp<"grouped_matmul", [AttrSizedOperandSegment
                        DefaultValuedOptionalAttr<DenseI32ArrayAttr, "{}">:$epilogue_maps,
                        OptionalAttr<Moeq_AccumulateAttr>:$accumulate,
                        OptionalAttr<Moeq_ConfigAttr>:$config);
-  let regions = (region MaxSizedRegion<1>:$epilogue);
   let assemblyFormat = [{
     `lhs` `(` $lhs `:` type($lhs) (`as` $lhs_format^)? `)`
     `rhs` `(` $rhs `:` type($rhs) (`as` $rhs_format^)? `)`

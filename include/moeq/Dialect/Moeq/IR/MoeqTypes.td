@@ -78,7 +78,7 @@ def Moeq_ScaledType : TypeDef<Moeq_Dialect, "Scaled"> {
     /// The element type of each component: the values' storage, scale, zero.
     ::llvm::SmallVector<::mlir::Type, 3> getComponentElementTypes() const;
     /// The largest magnitude that a value can hold under the symmetric recipes:
-    /// 448, 57344, 6, 127 or 7.
+    /// 448, 57344, 6, 127, 7 or, unsigned, 15.
     double getMaxValue() const;
   }];
 }
