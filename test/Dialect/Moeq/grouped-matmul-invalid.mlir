@@ -1,0 +1,149 @@
+// RUN: moeq-opt %s -verify-diagnostics -split-input-file
+
+func.func @lhs_rank(%a: tensor<1x?x8xf32>, %b: tensor<4x16x8xf32>, %off: tensor<5xi32>, %o: tensor<?x16xf32>) {
+  // expected-error @below {{'moeq.grouped_matmul' op expects 'lhs' of rank 2, got rank 3}}
+  %0 = moeq.grouped_matmul lhs(%a : tensor<1x?x8xf32>) rhs(%b : tensor<4x16x8xf32>) offsets(%off : tensor<5xi32>) outs(%o : tensor<?x16xf32>) -> tensor<?x16xf32>
+  return
+}
+
+// -----
+
+func.func @rhs_rank(%a: tensor<?x8xf32>, %b: tensor<16x8xf32>, %off: tensor<5xi32>, %o: tensor<?x16xf32>) {
+  // expected-error @below {{'moeq.grouped_matmul' op expects 'rhs' of rank 3, got rank 2}}
+  %0 = moeq.grouped_matmul lhs(%a : tensor<?x8xf32>) rhs(%b : tensor<16x8xf32>) offsets(%off : tensor<5xi32>) outs(%o : tensor<?x16xf32>) -> tensor<?x16xf32>
+  return
+}
+
+// -----
+
+func.func @offsets_rank(%a: tensor<?x8xf32>, %b: tensor<4x16x8xf32>, %off: tensor<5x1xi32>, %o: tensor<?x16xf32>) {
+  // expected-error @below {{'moeq.grouped_matmul' op expects 'offsets' of rank 1, got rank 2}}
+  %0 = moeq.grouped_matmul lhs(%a : tensor<?x8xf32>) rhs(%b : tensor<4x16x8xf32>) offsets(%off : tensor<5x1xi32>) outs(%o : tensor<?x16xf32>) -> tensor<?x16xf32>
+  return
+}
+
+// -----
+
+func.func @offsets(%a: tensor<?x8xf32>, %b: tensor<4x16x8xf32>, %off: tensor<4xi32>, %o: tensor<?x16xf32>) {
+  // expected-error @below {{'moeq.grouped_matmul' op expects the number of 'offsets' less 1 and the number of experts of 'rhs' to be equal, got 3 and 4}}
+  %0 = moeq.grouped_matmul lhs(%a : tensor<?x8xf32>) rhs(%b : tensor<4x16x8xf32>) offsets(%off : tensor<4xi32>) outs(%o : tensor<?x16xf32>) -> tensor<?x16xf32>
+  return
+}
+
+// -----
+
+func.func @no_offsets(%a: tensor<?x8xf32>, %b: tensor<?x16x8xf32>, %off: tensor<0xi32>, %o: tensor<?x16xf32>) {
+  // expected-error @below {{'moeq.grouped_matmul' op expects at least one offset, got 0}}
+  %0 = moeq.grouped_matmul lhs(%a : tensor<?x8xf32>) rhs(%b : tensor<?x16x8xf32>) offsets(%off : tensor<0xi32>) outs(%o : tensor<?x16xf32>) -> tensor<?x16xf32>
+  return
+}
+
+// -----
+
+func.func @offsets_type(%a: tensor<?x8xf32>, %b: tensor<4x16x8xf32>, %off: tensor<5xindex>, %o: tensor<?x16xf32>) {
+  // expected-error @below {{'moeq.grouped_matmul' op operand #2 must be ranked tensor or memref of i32, but got 'tensor<5xindex>'}}
+  %0 = moeq.grouped_matmul lhs(%a : tensor<?x8xf32>) rhs(%b : tensor<4x16x8xf32>) offsets(%off : tensor<5xindex>) outs(%o : tensor<?x16xf32>) -> tensor<?x16xf32>
+  return
+}
+
+// -----
+
+func.func @huge_experts(%a: tensor<?x8xf32>, %b: tensor<9223372036854775807x16x8xf32>, %off: tensor<5xi32>, %o: tensor<?x16xf32>) {
+  // expected-error @below {{'moeq.grouped_matmul' op expects the number of 'offsets' less 1 and the number of experts of 'rhs' to be equal, got 4 and 9223372036854775807}}
+  %0 = moeq.grouped_matmul lhs(%a : tensor<?x8xf32>) rhs(%b : tensor<9223372036854775807x16x8xf32>) offsets(%off : tensor<5xi32>) outs(%o : tensor<?x16xf32>) -> tensor<?x16xf32>
+  return
+}
+
+// -----
+
+func.func @types(%a: tensor<?x8xf32>, %b: tensor<4x16x8xf16>, %off: tensor<5xi32>, %o: tensor<?x16xf32>) {
+  // expected-error @below {{'moeq.grouped_matmul' op expects operands of two FP8, two integer or one plain float type, or a plain lhs with a scaled rhs, got 'f32' and 'f16'}}
+  %0 = moeq.grouped_matmul lhs(%a : tensor<?x8xf32>) rhs(%b : tensor<4x16x8xf16>) offsets(%off : tensor<5xi32>) outs(%o : tensor<?x16xf32>) -> tensor<?x16xf32>
+  return
+}
+
+// -----
+
+func.func @k(%a: tensor<?x9xf32>, %b: tensor<4x16x8xf32>, %off: tensor<5xi32>, %o: tensor<?x16xf32>) {
+  // expected-error @below {{'moeq.grouped_matmul' op expects K of 'lhs' and K of 'rhs' to be equal, got 9 and 8}}
+  %0 = moeq.grouped_matmul lhs(%a : tensor<?x9xf32>) rhs(%b : tensor<4x16x8xf32>) offsets(%off : tensor<5xi32>) outs(%o : tensor<?x16xf32>) -> tensor<?x16xf32>
+  return
+}
+
+// -----
+
+func.func @columns(%a: tensor<?x8xf32>, %b: tensor<4x16x8xf32>, %off: tensor<5xi32>, %o: tensor<?x15xf32>) {
+  // expected-error @below {{'moeq.grouped_matmul' op expects N of 'rhs' and the columns of 'outs' to be equal, got 16 and 15}}
+  %0 = moeq.grouped_matmul lhs(%a : tensor<?x8xf32>) rhs(%b : tensor<4x16x8xf32>) offsets(%off : tensor<5xi32>) outs(%o : tensor<?x15xf32>) -> tensor<?x15xf32>
+  return
+}
+
+// -----
+
+func.func @rows(%a: tensor<6x8xf32>, %b: tensor<4x16x8xf32>, %off: tensor<5xi32>, %o: tensor<7x16xf32>) {
+  // expected-error @below {{'moeq.grouped_matmul' op expects the rows of 'lhs' and those of 'outs' to be equal, got 6 and 7}}
+  %0 = moeq.grouped_matmul lhs(%a : tensor<6x8xf32>) rhs(%b : tensor<4x16x8xf32>) offsets(%off : tensor<5xi32>) outs(%o : tensor<7x16xf32>) -> tensor<7x16xf32>
+  return
+}
+
+// -----
+
+func.func @outs_rank(%a: tensor<?x8xf32>, %b: tensor<4x16x8xf32>, %off: tensor<5xi32>, %o: tensor<4x?x16xf32>) {
+  // expected-error @below {{'moeq.grouped_matmul' op expects 'outs' of rank 2, got rank 3}}
+  %0 = moeq.grouped_matmul lhs(%a : tensor<?x8xf32>) rhs(%b : tensor<4x16x8xf32>) offsets(%off : tensor<5xi32>) outs(%o : tensor<4x?x16xf32>) -> tensor<4x?x16xf32>
+  return
+}
+
+// -----
+
+!a = !moeq.scaled<f8E4M3FN, block = [128], scale = f32>
+!w = !moeq.scaled<f8E4M3FN, block = [96], scale = f32>
+func.func @blocks(%a: tensor<?x256x!a>, %b: tensor<4x16x256x!w>, %off: tensor<5xi32>, %o: tensor<?x16xf32>) {
+  // expected-error @below {{'moeq.grouped_matmul' op expects scale blocks along K that divide one another, got 128 and 96}}
+  %0 = moeq.grouped_matmul lhs(%a : tensor<?x256x!a>) rhs(%b : tensor<4x16x256x!w>) offsets(%off : tensor<5xi32>) outs(%o : tensor<?x16xf32>) -> tensor<?x16xf32>
+  return
+}
+
+// -----
+
+// A column operand has a row an expert.
+func.func @column_operand(%a: tensor<?x8xf32>, %b: tensor<4x16x8xf32>, %off: tensor<5xi32>, %o: tensor<?x16xf32>, %x: tensor<16xf32>) {
+  // expected-error @below {{'moeq.grouped_matmul' op expects epilogue operand 0 of map column of shape [4, 16], got 'tensor<16xf32>'}}
+  %0 = moeq.grouped_matmul lhs(%a : tensor<?x8xf32>) rhs(%b : tensor<4x16x8xf32>) offsets(%off : tensor<5xi32>) outs(%o : tensor<?x16xf32>) epilogue(%x : tensor<16xf32>) maps [column] {
+    ^bb0(%acc: f32, %row: index, %col: index, %e: f32):
+      moeq.yield %acc : f32
+  } -> tensor<?x16xf32>
+  return
+}
+
+// -----
+
+func.func @column_experts(%a: tensor<?x8xf32>, %b: tensor<4x16x8xf32>, %off: tensor<5xi32>, %o: tensor<?x16xf32>, %x: tensor<5x16xf32>) {
+  // expected-error @below {{'moeq.grouped_matmul' op expects epilogue operand 0 of map column of shape [4, 16], got 'tensor<5x16xf32>'}}
+  %0 = moeq.grouped_matmul lhs(%a : tensor<?x8xf32>) rhs(%b : tensor<4x16x8xf32>) offsets(%off : tensor<5xi32>) outs(%o : tensor<?x16xf32>) epilogue(%x : tensor<5x16xf32>) maps [column] {
+    ^bb0(%acc: f32, %row: index, %col: index, %e: f32):
+      moeq.yield %acc : f32
+  } -> tensor<?x16xf32>
+  return
+}
+
+// -----
+
+func.func @arguments(%a: tensor<?x8xf32>, %b: tensor<4x16x8xf32>, %off: tensor<5xi32>, %o: tensor<?x16xf32>, %x: tensor<?xbf16>) {
+  // expected-error @below {{'moeq.grouped_matmul' op expects epilogue arguments of types ('f32', 'index', 'index', 'bf16'), got ('f32', 'index', 'index', 'f32')}}
+  %0 = moeq.grouped_matmul lhs(%a : tensor<?x8xf32>) rhs(%b : tensor<4x16x8xf32>) offsets(%off : tensor<5xi32>) outs(%o : tensor<?x16xf32>) epilogue(%x : tensor<?xbf16>) maps [row] {
+    ^bb0(%acc: f32, %row: index, %col: index, %e: f32):
+      moeq.yield %acc : f32
+  } -> tensor<?x16xf32>
+  return
+}
+
+// -----
+
+!a = !moeq.scaled<f8E4M3FN, block = [128], scale = f32>
+!w = !moeq.scaled<f8E4M3FN, block = [2, 2, 2, 2], scale = f32>
+func.func @block_rank(%a: tensor<?x256x!a>, %b: tensor<4x16x256x!w>, %off: tensor<5xi32>, %o: tensor<?x16xf32>) {
+  // expected-error @below {{'moeq.grouped_matmul' op expects 'rhs' of rank at least 4, got 'tensor<4x16x256x!moeq.scaled<f8E4M3FN, block = [2, 2, 2, 2], scale = f32>>'}}
+  %0 = moeq.grouped_matmul lhs(%a : tensor<?x256x!a>) rhs(%b : tensor<4x16x256x!w>) offsets(%off : tensor<5xi32>) outs(%o : tensor<?x16xf32>) -> tensor<?x16xf32>
+  return
+}

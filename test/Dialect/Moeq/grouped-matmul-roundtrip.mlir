@@ -1,0 +1,39 @@
+// RUN: moeq-opt %s | FileCheck %s
+// RUN: moeq-opt %s --mlir-print-op-generic | moeq-opt | FileCheck %s
+// RUN: moeq-opt %s --emit-bytecode | moeq-opt | FileCheck %s
+
+!a = !moeq.scaled<f8E4M3FN, block = [*], scale = f32>
+
+// CHECK-LABEL: @scaled
+// CHECK: moeq.grouped_matmul lhs(%{{.*}} : tensor<?x256x!{{.*}}>) rhs(%{{.*}} : tensor<8x128x256x!{{.*}}>) offsets(%{{.*}} : tensor<9xi32>) outs(%{{.*}} : tensor<?x128xbf16>) accumulate(<fast>) config(<tile = [64, 32], stages = 3, consumers = 1, schedule = ping_pong, swap_ab = true, split_k = 2, raster = 8>) -> tensor<?x128xbf16>
+func.func @scaled(%a: tensor<?x256x!a>, %w: tensor<8x128x256x!a>, %o: tensor<9xi32>, %init: tensor<?x128xbf16>) -> tensor<?x128xbf16> {
+  %0 = moeq.grouped_matmul lhs(%a : tensor<?x256x!a>) rhs(%w : tensor<8x128x256x!a>) offsets(%o : tensor<9xi32>)
+      outs(%init : tensor<?x128xbf16>) accumulate(<fast>)
+      config(<raster = 8, tile = [64, 32], stages = 3, consumers = 1, schedule = ping_pong, swap_ab = true, split_k = 2>)
+      -> tensor<?x128xbf16>
+  return %0 : tensor<?x128xbf16>
+}
+
+// A column operand is [E, N]: the row's expert selects it.
+// CHECK-LABEL: @epilogue
+// CHECK: moeq.grouped_matmul lhs(%{{.*}} : tensor<?x?xf16>) rhs(%{{.*}} : tensor<?x?x?xf16>) offsets(%{{.*}} : tensor<?xi32>) outs(%{{.*}} : tensor<?x?xf16>) epilogue(%{{.*}} : tensor<?x?xf16>) maps [column] {
+func.func @epilogue(%a: tensor<?x?xf16>, %w: tensor<?x?x?xf16>, %o: tensor<?xi32>, %init: tensor<?x?xf16>, %bias: tensor<?x?xf16>) -> tensor<?x?xf16> {
+  %0 = moeq.grouped_matmul lhs(%a : tensor<?x?xf16>) rhs(%w : tensor<?x?x?xf16>) offsets(%o : tensor<?xi32>)
+      outs(%init : tensor<?x?xf16>) epilogue(%bias : tensor<?x?xf16>) maps [column] {
+    ^bb0(%acc: f32, %row: index, %col: index, %b: f16):
+      %1 = arith.truncf %acc : f32 to f16
+      %2 = arith.addf %1, %b : f16
+      moeq.yield %2 : f16
+  } -> tensor<?x?xf16>
+  return %0 : tensor<?x?xf16>
+}
+
+// CHECK-LABEL: @components
+// CHECK: moeq.grouped_matmul lhs(%{{.*}}, %{{.*}} : memref<?x256xf8E4M3FN>, memref<?x1xf32> as !{{.*}}) rhs(%{{.*}}, %{{.*}} : memref<8x128x256xf8E4M3FN>, memref<8x128x1xf32> as !{{.*}}) offsets(%{{.*}} : memref<9xi32>) outs(%{{.*}} : memref<?x128xf32>)
+func.func @components(%v: memref<?x256xf8E4M3FN>, %s: memref<?x1xf32>, %w: memref<8x128x256xf8E4M3FN>,
+                      %ws: memref<8x128x1xf32>, %o: memref<9xi32>, %c: memref<?x128xf32>) {
+  moeq.grouped_matmul lhs(%v, %s : memref<?x256xf8E4M3FN>, memref<?x1xf32> as !a)
+      rhs(%w, %ws : memref<8x128x256xf8E4M3FN>, memref<8x128x1xf32> as !a)
+      offsets(%o : memref<9xi32>) outs(%c : memref<?x128xf32>)
+  return
+}
