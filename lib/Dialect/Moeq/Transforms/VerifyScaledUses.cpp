@@ -39,7 +39,7 @@ verifyScaledType(function_ref<InFlightDiagnostic()> emitError, Type type) {
   if (tensor.getEncoding())
     return emitError() << "expects no encoding of a scaled tensor, got "
                        << type;
-  if (!isScaledTensor(type))
+  if (tensor.getRank() < static_cast<int64_t>(scaled.getBlock().size()))
     return emitError() << "expects a tensor of rank at least "
                        << scaled.getBlock().size()
                        << ", that of its scale block, got " << type;
