@@ -28,6 +28,15 @@ def AttachTarget : Pass<"moeq-attach-target", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::moeq::MoeqDialect", "::mlir::NVVM::NVVMDialect"];
 }
 
+def PrintManifest : Pass<"moeq-print-manifest", "::mlir::ModuleOp"> {
+  let summary = "print how to launch the kernels of a module";
+  let description = [{
+    Prints the manifest (`docs/Manifest.md`) of the public functions of a module
+    of level 4, for the module's `moeq.target` and the chip's PTX version. What a
+    manifest cannot say is an error.
+  }];
+}
+
 def SplitKernels : Pass<"moeq-split-kernels", "::mlir::ModuleOp"> {
   let summary = "give each kernel a gpu.module of its own";
   let description = [{

@@ -1,0 +1,233 @@
+// RUN: moeq-opt %s --split-input-file --verify-diagnostics --moeq-print-manifest
+
+// expected-error @below {{expects 'moeq.target' on the module}}
+module {
+}
+
+// -----
+
+// expected-error @below {{expects a chip out of sm_80, sm_89, sm_90a, sm_100a, sm_120a, got 'sm_1'}}
+module attributes {moeq.target = #moeq.target<chip = "sm_1">} {
+}
+
+// -----
+
+module attributes {moeq.target = #moeq.target<chip = "sm_90a">} {
+  // expected-error @below {{expects one block for a manifest, got 2}}
+  func.func @blocks() {
+    cf.br ^bb1
+  ^bb1:
+    return
+  }
+}
+
+// -----
+
+module attributes {moeq.target = #moeq.target<chip = "sm_90a">} {
+  // expected-error @below {{expects memrefs as arguments and results for a manifest, got 'tensor<4xf32>'}}
+  func.func @tensor(%x: tensor<4xf32>) {
+    return
+  }
+}
+
+// -----
+
+module attributes {moeq.target = #moeq.target<chip = "sm_90a">} {
+  // expected-error @below {{has no form in a manifest: expects contiguous buffers of integers or floats}}
+  func.func @strided(%x: memref<4x4xf32, strided<[8, 1]>>) {
+    return
+  }
+}
+
+// -----
+
+module attributes {moeq.target = #moeq.target<chip = "sm_90a">} {
+  // expected-error @below {{expects buffers of different names, got 'x' twice}}
+  func.func @names(%x: memref<4xf32> {moeq.name = "x"}, %y: memref<4xf32> {moeq.name = "x"}) {
+    return
+  }
+}
+
+// -----
+
+module attributes {moeq.target = #moeq.target<chip = "sm_90a">} {
+  func.func @argument(%x: memref<4xf32>) -> memref<4xf32> {
+    // expected-error @below {{expects result 0 to be an allocation of the function}}
+    return %x : memref<4xf32>
+  }
+}
+
+// -----
+
+module attributes {moeq.target = #moeq.target<chip = "sm_90a">} {
+  func.func @twice() -> (memref<4xf32>, memref<4xf32>) {
+    %0 = memref.alloc() : memref<4xf32>
+    // expected-error @below {{expects each allocation once, got it again as result 1}}
+    return %0, %0 : memref<4xf32>, memref<4xf32>
+  }
+}
+
+// -----
+
+module attributes {moeq.target = #moeq.target<chip = "sm_90a">} {
+  func.func @work(%x: memref<4xf32>) {
+    %c0 = arith.constant 0 : index
+    // expected-error @below {{'memref.load' op has no form in a manifest: expects launches of kernels and arithmetic of sizes}}
+    %0 = memref.load %x[%c0] : memref<4xf32>
+    return
+  }
+}
+
+// -----
+
+module attributes {moeq.target = #moeq.target<chip = "sm_90a">} {
+  func.func @loop(%x: memref<4xf32>) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    // expected-error @below {{'scf.for' op has no form in a manifest: expects launches of kernels and arithmetic of sizes}}
+    scf.for %i = %c0 to %c1 step %c1 {
+      func.call @work() : () -> ()
+    }
+    return
+  }
+  func.func private @work()
+}
+
+// -----
+
+module attributes {gpu.container_module, moeq.target = #moeq.target<chip = "sm_90a">} {
+  func.func @size(%x: memref<?xf32>) {
+    %c1 = arith.constant 1 : index
+    %c0 = arith.constant 0 : index
+    %rows = memref.dim %x, %c0 : memref<?xf32>
+    // expected-error @below {{'arith.xori' op has no form in a manifest: expects arithmetic of sizes}}
+    %odd = arith.xori %rows, %c1 : index
+    gpu.launch_func @kernels::@kernel blocks in (%odd, %c1, %c1) threads in (%c1, %c1, %c1)
+    return
+  }
+  gpu.module @kernels {
+    llvm.func @kernel() attributes {nvvm.kernel, gpu.kernel} {
+      llvm.return
+    }
+  }
+}
+
+// -----
+
+module attributes {gpu.container_module, moeq.target = #moeq.target<chip = "sm_90a">} {
+  func.func @buffer(%x: memref<4xf32>, %y: memref<4xf32>, %z: memref<?xf32>) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %rows = memref.dim %z, %c0 : memref<?xf32>
+    %first = arith.cmpi eq, %rows, %c0 : index
+    // expected-error @below {{'arith.select' op has no form in a manifest: expects views of arguments and of allocations}}
+    %0 = arith.select %first, %x, %y : memref<4xf32>
+    gpu.launch_func @kernels::@kernel blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%0 : memref<4xf32>)
+    return
+  }
+  gpu.module @kernels {
+    llvm.func @kernel(%x: !llvm.ptr<1>) attributes {nvvm.kernel, gpu.kernel} {
+      llvm.return
+    }
+  }
+}
+
+// -----
+
+module attributes {gpu.container_module, moeq.target = #moeq.target<chip = "sm_90a">} {
+  func.func @dimension(%x: memref<?xf32>) {
+    %c1 = arith.constant 1 : index
+    // expected-error @below {{'memref.dim' op has no form in a manifest: expects a constant dimension within the rank}}
+    %rows = memref.dim %x, %c1 : memref<?xf32>
+    gpu.launch_func @kernels::@kernel blocks in (%rows, %c1, %c1) threads in (%c1, %c1, %c1)
+    return
+  }
+  gpu.module @kernels {
+    llvm.func @kernel() attributes {nvvm.kernel, gpu.kernel} {
+      llvm.return
+    }
+  }
+}
+
+// -----
+
+module attributes {gpu.container_module, moeq.target = #moeq.target<chip = "sm_90a">} {
+  func.func @count(%x: memref<4xf32>) {
+    %c1 = arith.constant 1 : index
+    // expected-error @below {{expects as many operands as the kernel has parameters, 2, got 1}}
+    gpu.launch_func @kernels::@kernel blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%x : memref<4xf32>)
+    return
+  }
+  gpu.module @kernels {
+    llvm.func @kernel(%x: !llvm.ptr<1>, %n: i32) attributes {nvvm.kernel, gpu.kernel} {
+      llvm.return
+    }
+  }
+}
+
+// -----
+
+module attributes {gpu.container_module, moeq.target = #moeq.target<chip = "sm_90a">} {
+  func.func @type(%x: memref<4xf32>) {
+    %c1 = arith.constant 1 : index
+    %n = arith.constant 1 : i64
+    // expected-error @below {{expects an operand of the kernel's type, 'i32', got 'i64'}}
+    gpu.launch_func @kernels::@kernel blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%n : i64)
+    return
+  }
+  gpu.module @kernels {
+    llvm.func @kernel(%n: i32) attributes {nvvm.kernel, gpu.kernel} {
+      llvm.return
+    }
+  }
+}
+
+// -----
+
+module attributes {gpu.container_module, moeq.target = #moeq.target<chip = "sm_90a">} {
+  func.func @float(%x: memref<4xf32>) {
+    %c1 = arith.constant 1 : index
+    %n = arith.constant 1.0 : f32
+    // expected-error @below {{has no form in a manifest: expects tensor maps, memrefs, i32, i64 and index as operands, got 'f32'}}
+    gpu.launch_func @kernels::@kernel blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%n : f32)
+    return
+  }
+  gpu.module @kernels {
+    llvm.func @kernel(%n: f32) attributes {nvvm.kernel, gpu.kernel} {
+      llvm.return
+    }
+  }
+}
+
+// -----
+
+module attributes {gpu.container_module, moeq.target = #moeq.target<chip = "sm_90a">} {
+  func.func @async() {
+    %c1 = arith.constant 1 : index
+    // expected-error @below {{expects launches in order, got an asynchronous one}}
+    %token = gpu.launch_func async @kernels::@kernel blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1)
+    return
+  }
+  gpu.module @kernels {
+    llvm.func @kernel() attributes {nvvm.kernel, gpu.kernel} {
+      llvm.return
+    }
+  }
+}
+
+// -----
+
+module attributes {moeq.target = #moeq.target<chip = "sm_90a">} {
+  gpu.module @first {
+    // expected-note @below {{the first is here}}
+    llvm.func @kernel() attributes {nvvm.kernel, gpu.kernel} {
+      llvm.return
+    }
+  }
+  gpu.module @second {
+    // expected-error @below {{expects kernels of different names, got 'kernel' twice}}
+    llvm.func @kernel() attributes {nvvm.kernel, gpu.kernel} {
+      llvm.return
+    }
+  }
+}
