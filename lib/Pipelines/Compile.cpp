@@ -27,12 +27,16 @@ struct Level {
   void (*build)(OpPassManager &, const ToPtxOptions &);
 };
 
-static constexpr Level kLevels[] = {{"1-layer", nullptr},
-                                    {"2-ops", buildToOps},
-                                    {"3-tiles", buildToTiles},
-                                    {"4-kernels", buildToKernels},
-                                    {"5-hardware", buildToHardware},
-                                    {"6-binary", buildToBinary}};
+static constexpr Level kLevels[] = {
+    {"1-layer", [](OpPassManager &, const ToPtxOptions &) {}},
+    {"2-ops", [](OpPassManager &pm, const ToPtxOptions &) { buildToOps(pm); }},
+    {"3-tiles",
+     [](OpPassManager &pm, const ToPtxOptions &) { buildToTiles(pm); }},
+    {"4-kernels",
+     [](OpPassManager &pm, const ToPtxOptions &) { buildToKernels(pm); }},
+    {"5-hardware",
+     [](OpPassManager &pm, const ToPtxOptions &) { buildToHardware(pm); }},
+    {"6-binary", buildToBinary}};
 static constexpr size_t kOps = 1, kKernels = 3;
 
 static LogicalResult dump(ModuleOp module, StringRef folder, StringRef file,
@@ -132,8 +136,7 @@ FailureOr<Compiled> mlir::moeq::compileModule(ModuleOp module,
   Compiled compiled;
   for (const auto &[i, level] : llvm::enumerate(kLevels)) {
     PassManager pm(module.getContext(), ModuleOp::getOperationName());
-    if (level.build)
-      level.build(pm, pipeline);
+    level.build(pm, pipeline);
     if (failed(pm.run(module)))
       return failure();
     if (i == kOps && !options.configs.empty() &&

@@ -13,10 +13,29 @@
 using namespace mlir;
 using namespace mlir::moeq;
 
+/// Levels 1 to 4.
+static void buildToLevel4(OpPassManager &pm) {
+  buildToOps(pm);
+  buildToTiles(pm);
+  buildToKernels(pm);
+}
+
 void mlir::moeq::registerPipelines() {
+  PassPipelineRegistration<ToKernelsOptions>(
+      "moeq-to-kernels", "Lower layers or ops to kernels and their launches",
+      [](OpPassManager &pm, const ToKernelsOptions &options) {
+        AttachTargetOptions target;
+        target.chip = options.chip;
+        pm.addPass(createAttachTarget(target));
+        buildToLevel4(pm);
+      });
   PassPipelineRegistration<ToPtxOptions>(
       "moeq-to-ptx", "Lower layers, ops or kernels to PTX",
       [](OpPassManager &pm, const ToPtxOptions &options) {
+        pm.addPass(createAttachTarget(
+            {options.chip, options.ptxVersion, options.optLevel}));
+        buildToLevel4(pm);
+        buildToHardware(pm);
         buildToBinary(pm, options);
       });
 }

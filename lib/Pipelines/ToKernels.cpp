@@ -5,18 +5,33 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "moeq/Dialect/Moeq/Transforms/Passes.h"
 #include "moeq/Pipelines/Pipelines.h"
-#include "moeq/Target/Passes.h"
+
+#include "mlir/Dialect/Bufferization/Transforms/Passes.h"
+#include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
 using namespace mlir::moeq;
 
-void mlir::moeq::buildToOps(OpPassManager &pm, const ToPtxOptions &options) {}
+void mlir::moeq::buildToOps(OpPassManager &pm) {
+  pm.addPass(createMoeqDecompose());
+  pm.addPass(createMoeqFuse());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
 
-void mlir::moeq::buildToTiles(OpPassManager &pm, const ToPtxOptions &options) {}
+void mlir::moeq::buildToTiles(OpPassManager &pm) {
+  pm.addPass(createMoeqUnpackScaled());
+  bufferization::OneShotBufferizePassOptions bufferize;
+  bufferize.bufferizeFunctionBoundaries = true;
+  bufferize.functionBoundaryTypeConversion =
+      bufferization::LayoutMapOption::IdentityLayoutMap;
+  pm.addPass(bufferization::createOneShotBufferizePass(bufferize));
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
 
-void mlir::moeq::buildToKernels(OpPassManager &pm,
-                                const ToPtxOptions &options) {}
+void mlir::moeq::buildToKernels(OpPassManager &pm) {}
 
-void mlir::moeq::buildToHardware(OpPassManager &pm,
-                                 const ToPtxOptions &options) {}
+void mlir::moeq::buildToHardware(OpPassManager &pm) {}

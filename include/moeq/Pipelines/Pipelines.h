@@ -18,7 +18,7 @@
 
 namespace mlir::moeq {
 
-/// Options of `moeq-to-kernels` and the part of `moeq-to-ptx` up to there.
+/// Options of `moeq-to-kernels`.
 struct ToKernelsOptions : PassPipelineOptions<ToKernelsOptions> {
   Option<std::string> chip{
       *this, "chip",
@@ -54,14 +54,15 @@ struct ToPtxOptions : PassPipelineOptions<ToPtxOptions> {
       llvm::cl::init("")};
 };
 
-/// Level 1 to level 2: layers to ops.
-void buildToOps(OpPassManager &pm, const ToPtxOptions &options);
-/// Level 2 to level 3: ops to tiles, for kernels.
-void buildToTiles(OpPassManager &pm, const ToPtxOptions &options);
-/// Level 3 to level 4: tiles to kernels and a host function on memrefs.
-void buildToKernels(OpPassManager &pm, const ToPtxOptions &options);
+/// Level 1 to level 2: layers to ops, merged where the bits stay the same.
+void buildToOps(OpPassManager &pm);
+/// Level 2 to level 3: tensors to memrefs, ops to tiles where a kernel has
+/// them. The module names its chip.
+void buildToTiles(OpPassManager &pm);
+/// Level 3 to level 4: kernels, and a host function that launches them.
+void buildToKernels(OpPassManager &pm);
 /// Level 4 to level 5: the structure of kernels to nvgpu, nvvm, scf, arith.
-void buildToHardware(OpPassManager &pm, const ToPtxOptions &options);
+void buildToHardware(OpPassManager &pm);
 /// Level 5 to level 6: to `gpu.binary`.
 void buildToBinary(OpPassManager &pm, const ToPtxOptions &options);
 
