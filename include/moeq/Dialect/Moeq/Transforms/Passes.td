@@ -107,4 +107,28 @@ def MoeqFuse : Pass<"moeq-fuse"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::moeq::MoeqDialect"];
 }
 
+def MoeqSelectConfig : Pass<"moeq-select-config"> {
+  let summary = "choose the tile and the schedule of each matmul's kernel";
+  let description = [{
+    Attaches a `#moeq.config` to each `moeq.matmul` and `moeq.grouped_matmul` that
+    has none, by the cost model of `moeq/Target/CostModel.h` for the chip of
+    `moeq.target` on the module. An analysis remark lists the candidates, best
+    first, with their times, waves and what bounds them.
+
+    Extents that are not static are taken to be 8 experts and 4096 columns or
+    elements of K, and dynamic rows to be `expected-rows` an expert.
+  }];
+  let options = [
+    Option<"chip", "chip", "std::string", /*default=*/"\"sm_90a\"",
+           "Chip, where the module names none">,
+    Option<"expectedRows", "expected-rows", "int64_t", /*default=*/"1024",
+           "Rows of an expert, where they are not static">
+  ];
+  let statistics = [
+    Statistic<"numSelected", "selected", "Configs attached">,
+    Statistic<"numKept", "kept", "Configs that were there">
+  ];
+  let dependentDialects = ["::mlir::moeq::MoeqDialect"];
+}
+
 #endif // MOEQ_DIALECT_MOEQ_TRANSFORMS_PASSES_TD

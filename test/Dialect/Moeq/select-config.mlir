@@ -1,0 +1,112 @@
+// RUN: moeq-opt %s -split-input-file -moeq-select-config | FileCheck %s
+// RUN: moeq-opt %s -split-input-file -moeq-select-config=expected-rows=16 | FileCheck %s --check-prefix=FEW
+// RUN: moeq-opt %s -split-input-file -moeq-select-config=chip=sm_89 | FileCheck %s --check-prefix=ADA
+// RUN: moeq-opt %s -split-input-file -moeq-select-config -o /dev/null --remarks-filter=moeq-select-config 2>&1 | FileCheck %s --check-prefix=REMARK
+
+!act = !moeq.scaled<f8E4M3FN, block = [*], scale = f32>
+
+// CHECK-LABEL: func @fp8(
+// CHECK:       moeq.grouped_matmul {{.*}} config(<tile = [128, 256], stages = 4, consumers = 2, schedule = persistent, swap_ab = false, split_k = 1, raster = 16>)
+// FEW-LABEL:   func @fp8(
+// FEW:         config(<tile = [128, 256], stages = 4, consumers = 2,
+// On a chip with 99 KiB, two stages of 128 x 128 or three of 128 x 64.
+// ADA-LABEL:   func @fp8(
+// ADA:         config(<tile = [128, 128], stages = 2, consumers = 2,
+// REMARK: remark: [Analysis] config | Category:moeq-select-config | Remark="8 x 1024 rows, N 14336, K 4096 on sm_90a:
+// REMARK-SAME: [128, 256] 4 stages 67{{[0-9.]+}} us (28 waves, tensor cores); [128, 128] 6 stages {{.*}} us (55 waves, tensor cores); [128, 64] 8 stages
+func.func @fp8(%a: tensor<?x4096x!act>, %w: tensor<8x14336x4096x!act>, %offsets: tensor<9xi32>,
+               %out: tensor<?x14336xbf16>) -> tensor<?x14336xbf16> {
+  %c = moeq.grouped_matmul lhs(%a : tensor<?x4096x!act>) rhs(%w : tensor<8x14336x4096x!act>)
+      offsets(%offsets : tensor<9xi32>) outs(%out : tensor<?x14336xbf16>) -> tensor<?x14336xbf16>
+  return %c : tensor<?x14336xbf16>
+}
+
+// Static rows count, whatever is expected: 128 an expert.
+
+// CHECK-LABEL: func @static_rows(
+// CHECK:       config(<tile = [128, 256], stages = 4, consumers = 2,
+// REMARK: 8 x 128 rows, N 14336, K 4096
+func.func @static_rows(%a: tensor<1024x4096x!act>, %w: tensor<8x14336x4096x!act>,
+                       %offsets: tensor<9xi32>, %out: tensor<1024x14336xbf16>)
+    -> tensor<1024x14336xbf16> {
+  %c = moeq.grouped_matmul lhs(%a : tensor<1024x4096x!act>) rhs(%w : tensor<8x14336x4096x!act>)
+      offsets(%offsets : tensor<9xi32>) outs(%out : tensor<1024x14336xbf16>)
+      -> tensor<1024x14336xbf16>
+  return %c : tensor<1024x14336xbf16>
+}
+
+// A config that is there wins.
+
+// CHECK-LABEL: func @kept(
+// CHECK:       config(<tile = [64, 64], stages = 2, consumers = 1, schedule = simple,
+func.func @kept(%a: tensor<?x4096x!act>, %w: tensor<8x14336x4096x!act>, %offsets: tensor<9xi32>,
+                %out: tensor<?x14336xbf16>) -> tensor<?x14336xbf16> {
+  %c = moeq.grouped_matmul lhs(%a : tensor<?x4096x!act>) rhs(%w : tensor<8x14336x4096x!act>)
+      offsets(%offsets : tensor<9xi32>) outs(%out : tensor<?x14336xbf16>)
+      config(<tile = [64, 64], stages = 2, consumers = 1, schedule = simple>)
+      -> tensor<?x14336xbf16>
+  return %c : tensor<?x14336xbf16>
+}
+
+// -----
+
+// CHECK-LABEL: func @bf16(
+// CHECK:       config(<tile = [128, 256], stages = 4, consumers = 2,
+// REMARK: 8 x 1024 rows, N 4096, K 14336 on sm_90a: [128, 256] 4 stages 12{{.*}} us (8 waves, tensor cores)
+func.func @bf16(%a: tensor<?x14336xbf16>, %w: tensor<8x4096x14336xbf16>, %offsets: tensor<9xi32>,
+                %out: tensor<?x4096xbf16>) -> tensor<?x4096xbf16> {
+  %c = moeq.grouped_matmul lhs(%a : tensor<?x14336xbf16>) rhs(%w : tensor<8x4096x14336xbf16>)
+      offsets(%offsets : tensor<9xi32>) outs(%out : tensor<?x4096xbf16>) -> tensor<?x4096xbf16>
+  return %c : tensor<?x4096xbf16>
+}
+
+// -----
+
+!int8 = !moeq.scaled<i8, block = [*], scale = f32>
+
+// A plain matmul, on memrefs, in component form; a few rows are bound by memory.
+
+// CHECK-LABEL: func @int8_memrefs(
+// CHECK:       moeq.matmul {{.*}} config(<tile = [128, 256], stages = 4, consumers = 2,
+// FEW-LABEL:   func @int8_memrefs(
+// FEW:         config(<tile = [128, 64], stages = 8, consumers = 2,
+// REMARK: 1 x 1024 rows, N 8192, K 8192 on sm_90a: [128, 256]
+func.func @int8_memrefs(%a: memref<?x8192xi8>, %as: memref<?x1xf32>, %w: memref<8192x8192xi8>,
+                        %ws: memref<8192x1xf32>, %out: memref<?x8192xf16>) {
+  moeq.matmul lhs(%a, %as : memref<?x8192xi8>, memref<?x1xf32> as !int8)
+      rhs(%w, %ws : memref<8192x8192xi8>, memref<8192x1xf32> as !int8)
+      outs(%out : memref<?x8192xf16>)
+  return
+}
+
+// -----
+
+// All dynamic: 8 experts of 4096 columns and elements.
+
+// CHECK-LABEL: func @dynamic(
+// CHECK:       config(<tile = [128, 256]
+// REMARK: 8 x 1024 rows, N 4096, K 4096
+func.func @dynamic(%a: tensor<?x?xf32>, %w: tensor<?x?x?xf32>, %offsets: tensor<?xi32>,
+                   %out: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %c = moeq.grouped_matmul lhs(%a : tensor<?x?xf32>) rhs(%w : tensor<?x?x?xf32>)
+      offsets(%offsets : tensor<?xi32>) outs(%out : tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %c : tensor<?x?xf32>
+}
+
+// -----
+
+// The module's target, with figures of its own: half of the chip.
+
+!mx = !moeq.scaled<f8E4M3FN, block = [32], scale = f8E8M0FNU>
+
+// CHECK-LABEL: func @target(
+// CHECK:       config(<tile = [128, 256], stages = 2,
+// REMARK: 8 x 1024 rows, N 14336, K 4096 on sm_90a: [128, 256] 2 stages {{.*}} us (55 waves, tensor cores)
+module attributes {moeq.target = #moeq.target<chip = "sm_90a", sms = 66, shared_memory = 140000>} {
+  func.func @target(%a: tensor<?x4096x!mx>, %w: tensor<8x14336x4096x!mx>, %offsets: tensor<9xi32>,
+                    %out: tensor<?x14336xbf16>) -> tensor<?x14336xbf16> {
+    %c = moeq.grouped_matmul lhs(%a : tensor<?x4096x!mx>) rhs(%w : tensor<8x14336x4096x!mx>)
+        offsets(%offsets : tensor<9xi32>) outs(%out : tensor<?x14336xbf16>) -> tensor<?x14336xbf16>
+    return %c : tensor<?x14336xbf16>
+  }
+}
