@@ -12,6 +12,7 @@
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 using namespace mlir::moeq;
@@ -108,8 +109,9 @@ Expr HostValues::getExpr(OpFoldResult folded) {
   if (matchPattern(value, m_ConstantInt(&constant)))
     return value.getType().isInteger(1) ? int64_t(constant.getBoolValue())
                                         : constant.getSExtValue();
-  if (--budget < 0) {
-    emitUnknown(value, "fewer than 100000 operations in its sizes");
+  llvm::SaveAndRestore<int64_t> nested(depth, depth - 1);
+  if (depth < 0 || --budget < 0) {
+    emitUnknown(value, "sizes of fewer operations");
     return 0;
   }
   Operation *op = value.getDefiningOp();
@@ -264,7 +266,8 @@ void HostValues::addBuffer(TypedValue<MemRefType> buffer, StringRef name) {
 View HostValues::getView(Value memref) {
   if (auto it = buffers.find(memref); it != buffers.end())
     return it->second;
-  if (Operation *op = memref.getDefiningOp()) {
+  llvm::SaveAndRestore<int64_t> nested(depth, depth - 1);
+  if (Operation *op = depth < 0 ? nullptr : memref.getDefiningOp()) {
     if (auto cast = dyn_cast<memref::CastOp>(op))
       return getView(cast.getSource());
     if (auto bytes = dyn_cast<memref::ViewOp>(op))

@@ -71,8 +71,9 @@ private:
 
   DenseMap<Value, View> buffers;
   SmallVector<std::string> symbols;
-  /// Trees repeat what is used twice: a bound on the work of one function.
-  int64_t budget = 100000;
+  /// Trees repeat what is used twice: bounds on the work of one function, and on
+  /// the depth of one value.
+  int64_t budget = 100000, depth = 200;
   bool failed = false;
 };
 

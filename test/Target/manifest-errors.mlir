@@ -231,3 +231,43 @@ module attributes {moeq.target = #moeq.target<chip = "sm_90a">} {
     }
   }
 }
+
+// -----
+
+// What is used twice is written twice: sizes that would grow without end.
+
+module attributes {gpu.container_module, moeq.target = #moeq.target<chip = "sm_90a">} {
+  func.func @exponential(%x: memref<?xf32>) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %0 = memref.dim %x, %c0 : memref<?xf32>
+    // expected-error @below {{'arith.addi' op has no form in a manifest: expects sizes of fewer operations}}
+    %1 = arith.addi %0, %0 : index
+    %2 = arith.addi %1, %1 : index
+    %3 = arith.addi %2, %2 : index
+    %4 = arith.addi %3, %3 : index
+    %5 = arith.addi %4, %4 : index
+    %6 = arith.addi %5, %5 : index
+    %7 = arith.addi %6, %6 : index
+    %8 = arith.addi %7, %7 : index
+    %9 = arith.addi %8, %8 : index
+    %10 = arith.addi %9, %9 : index
+    %11 = arith.addi %10, %10 : index
+    %12 = arith.addi %11, %11 : index
+    %13 = arith.addi %12, %12 : index
+    %14 = arith.addi %13, %13 : index
+    %15 = arith.addi %14, %14 : index
+    %16 = arith.addi %15, %15 : index
+    %17 = arith.addi %16, %16 : index
+    %18 = arith.addi %17, %17 : index
+    %19 = arith.addi %18, %18 : index
+    %20 = arith.addi %19, %19 : index
+    gpu.launch_func @kernels::@kernel blocks in (%20, %c1, %c1) threads in (%c1, %c1, %c1)
+    return
+  }
+  gpu.module @kernels {
+    llvm.func @kernel() attributes {nvvm.kernel, gpu.kernel} {
+      llvm.return
+    }
+  }
+}
