@@ -22,6 +22,7 @@ void mlir::moeq::buildToOps(OpPassManager &pm) {
 }
 
 void mlir::moeq::buildToTiles(OpPassManager &pm) {
+  pm.addPass(createMoeqSelectConfig());
   pm.addPass(createMoeqUnpackScaled());
   bufferization::OneShotBufferizePassOptions bufferize;
   bufferize.bufferizeFunctionBoundaries = true;
