@@ -79,16 +79,22 @@ static FailureOr<PtxTarget> selectTarget(ModuleOp module,
   return PtxTarget{*chip, *version};
 }
 
-/// The kernels of the binaries of a module, with the spill stores that each
-/// records as worth it.
+/// What is known of a kernel from its binary: the place of its diagnostics, and
+/// the spill stores that it records as worth it.
+struct Origin {
+  Location loc;
+  int64_t maxSpillStores;
+};
+
+/// The kernels of the binaries of a module.
 static SmallVector<CompiledKernel>
-collectKernels(ModuleOp module, SmallVectorImpl<int64_t> &maxSpillStores) {
+collectKernels(ModuleOp module, SmallVectorImpl<Origin> &origins) {
   SmallVector<CompiledKernel> kernels;
   for (auto binary : module.getOps<gpu::BinaryOp>()) {
     auto object = dyn_cast<gpu::ObjectAttr>(binary.getObjectsAttr()[0]);
     for (gpu::KernelMetadataAttr kernel : object.getKernels()) {
       auto bytes = kernel.getAttr<IntegerAttr>(kMaxSpillStoresAttr);
-      maxSpillStores.push_back(bytes ? bytes.getInt() : 0);
+      origins.push_back({binary.getLoc(), bytes ? bytes.getInt() : 0});
       kernels.push_back({kernel.getName().str(),
                          object.getObject().getValue().str(),
                          "",
@@ -99,18 +105,18 @@ collectKernels(ModuleOp module, SmallVectorImpl<int64_t> &maxSpillStores) {
 }
 
 /// Assembles the kernels, in parallel.
-static LogicalResult assemble(ModuleOp module, StringRef chip,
+static LogicalResult assemble(MLIRContext *context, StringRef chip,
                               StringRef toolkit,
                               MutableArrayRef<CompiledKernel> kernels,
-                              ArrayRef<int64_t> maxSpillStores) {
+                              ArrayRef<Origin> origins) {
   return failableParallelForEachN(
-      module.getContext(), 0, kernels.size(), [&](size_t i) -> LogicalResult {
+      context, 0, kernels.size(), [&](size_t i) -> LogicalResult {
         CompiledKernel &kernel = kernels[i];
         FailureOr<Assembly> assembly =
-            assemblePtx(module.getLoc(), kernel.ptx, chip, toolkit);
+            assemblePtx(origins[i].loc, kernel.ptx, chip, toolkit);
         if (failed(assembly) ||
-            failed(
-                verifyAssembly(module.getLoc(), *assembly, maxSpillStores[i])))
+            failed(verifyAssembly(origins[i].loc, *assembly,
+                                  origins[i].maxSpillStores)))
           return failure();
         kernel.cubin = std::move(assembly->cubin);
         if (assembly->kernels.size() == 1)
@@ -154,14 +160,14 @@ FailureOr<Compiled> mlir::moeq::compileModule(ModuleOp module,
     compiled.manifest = std::move(*manifest);
   }
 
-  SmallVector<int64_t> maxSpillStores;
-  compiled.kernels = collectKernels(module, maxSpillStores);
+  SmallVector<Origin> origins;
+  compiled.kernels = collectKernels(module, origins);
   for (const CompiledKernel &kernel : compiled.kernels)
     if (failed(dump(module, options.stages, kernel.name + ".ptx",
                     [&](raw_ostream &os) { os << kernel.ptx; })))
       return failure();
-  if (hasCubins && failed(assemble(module, target->chip->name, options.toolkit,
-                                   compiled.kernels, maxSpillStores)))
+  if (hasCubins && failed(assemble(module.getContext(), target->chip->name,
+                                   options.toolkit, compiled.kernels, origins)))
     return failure();
   return compiled;
 }

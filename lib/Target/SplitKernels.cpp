@@ -70,6 +70,7 @@ struct SplitKernels : moeq::impl::SplitKernelsBase<SplitKernels> {
                                 FunctionOpInterface kernel) {
     DenseSet<Operation *> needed = getNeededSymbols(module, kernel);
     auto own = cast<gpu::GPUModuleOp>(module->cloneWithoutRegions());
+    own->setLoc(kernel.getLoc());
     own.setName((module.getName() + "_" + kernel.getName()).str());
     OpBuilder builder(own.getContext());
     builder.createBlock(&own.getBodyRegion());
