@@ -11,6 +11,7 @@
 
 #include "moeq/RegisterAll.h"
 
+#include "moeq/Conversion/Passes.h"
 #include "moeq/Dialect/Moeq/IR/Moeq.h"
 #include "moeq/Dialect/Moeq/Transforms/BufferizableOpInterfaceImpl.h"
 #include "moeq/Dialect/Moeq/Transforms/Passes.h"
@@ -37,4 +38,5 @@ void moeq::registerAllPasses() {
   registerMoeqTransformsPasses();
   registerMoeqTargetPasses();
   registerPipelines();
+  registerMoeqConversionPasses();
 }

@@ -1,0 +1,41 @@
+//===- Passes.td - Conversion passes -----------------------*- tablegen -*-===//
+//
+// Part of moeq, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MOEQ_CONVERSION_PASSES_TD
+#define MOEQ_CONVERSION_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def MoeqExpandSmallFloats : Pass<"moeq-expand-small-floats"> {
+  let summary = "conversions of fp8, E8M0 and fp4 to integer arithmetic";
+  let description = [{
+    Rewrites `arith.extf`, `arith.truncf`, `arith.sitofp`, `arith.uitofp`,
+    `arith.fptosi` and `arith.fptoui`, on scalars and vectors, from or to
+    f8E4M3FN, f8E5M2, f8E8M0FNU and f4E2M1FN. Decoding is exact. Encoding rounds
+    to nearest, halfway to even, saturates what is out of range, Inf included,
+    and gives 0x7f for a NaN; see `moeq/Support/NumericsCasts.h`.
+
+    Fails at an op of `arith` or `math` on such a type that is left, other than
+    a constant, `arith.select` and `arith.bitcast`.
+  }];
+  let options = [
+    Option<"expandBF16", "expand-bf16", "bool", /*default=*/"false",
+           "also expand arith.truncf from f32 to bf16: some CPUs' own "
+           "instruction flushes subnormals (default: false)">
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+def MoeqCheckLowered : Pass<"moeq-check-lowered", "::mlir::ModuleOp"> {
+  let summary = "fails at each op that is not of the LLVM dialect";
+  let description = [{
+    Upstream's conversions may leave an op behind an unrealized cast and succeed.
+    The last pass of `moeq-to-cpu` names each such op.
+  }];
+}
+
+#endif // MOEQ_CONVERSION_PASSES_TD
