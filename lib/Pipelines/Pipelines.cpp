@@ -38,4 +38,7 @@ void mlir::moeq::registerPipelines() {
         buildToHardware(pm);
         buildToBinary(pm, options);
       });
+  PassPipelineRegistration<>(
+      "moeq-to-cpu", "Lower ops or tiles to the LLVM dialect for the CPU",
+      buildToCpu);
 }

@@ -66,6 +66,10 @@ void buildToHardware(OpPassManager &pm);
 /// Level 5 to level 6: to `gpu.binary`.
 void buildToBinary(OpPassManager &pm, const ToPtxOptions &options);
 
+/// Levels 2 and 3, or what they bufferize to, to the LLVM dialect for the CPU.
+/// Fails, naming the op, where one is left.
+void buildToCpu(OpPassManager &pm);
+
 /// Registers `moeq-to-kernels`, `moeq-to-ptx` and `moeq-to-cpu`.
 void registerPipelines();
 

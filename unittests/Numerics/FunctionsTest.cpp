@@ -1,0 +1,172 @@
+//===- FunctionsTest.cpp - exp and activations within bounds ----*- C++ -*-===//
+//
+// Part of moeq, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Evaluate.h"
+
+#include "moeq/Support/NumericsMath.h"
+
+#include "gtest/gtest.h"
+
+#include <cmath>
+#include <limits>
+
+using namespace mlir;
+using namespace mlir::moeq;
+
+namespace {
+
+constexpr float inf = std::numeric_limits<float>::infinity();
+constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+
+/// The distance of `value` from `exact` in ulps of the latter.
+double ulps(float value, double exact) {
+  float rounded = static_cast<float>(exact);
+  if (std::isinf(rounded))
+    return value == rounded ? 0 : inf;
+  int exponent;
+  std::frexp(exact, &exponent);
+  double ulp = std::ldexp(1.0, std::max(exponent - 24, -149));
+  return std::abs(value - exact) / ulp;
+}
+
+/// f32 spread over the bits of `low` to `high`, subnormals aside.
+std::vector<uint32_t> numbersIn(float low, float high, uint32_t step = 1009) {
+  std::vector<uint32_t> numbers;
+  for (uint64_t bits = 0; bits <= 0xffffffff; bits += step)
+    if (float number = floatOf(bits);
+        number >= low && number <= high && std::abs(number) > 1e-30f)
+      numbers.push_back(bits);
+  return numbers;
+}
+
+void checkBound(const std::vector<uint32_t> &numbers, double bound,
+                const Emitter &emit, llvm::function_ref<double(double)> exact) {
+  std::vector<uint32_t> results = evaluate(numbers, true, emit);
+  double worst = 0;
+  float at = 0;
+  for (auto [number, result] : llvm::zip(numbers, results)) {
+    double distance = ulps(floatOf(result), exact(floatOf(number)));
+    if (!(distance <= worst)) {
+      worst = distance;
+      at = floatOf(number);
+    }
+  }
+  EXPECT_LE(worst, bound) << "at " << at;
+}
+
+Emitter activationOf(Activation function) {
+  return
+      [=](Elementwise &e, Value x) { return emitActivation(e, {function}, x); };
+}
+
+double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+double gelu(double x) { return 0.5 * x * std::erfc(-x / std::sqrt(2.0)); }
+double geluTanh(double x) {
+  return x /
+         (1 + std::exp(-2 * std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
+}
+
+TEST(Functions, Exp) {
+  checkBound(
+      numbersIn(-110, 100, 211), 1,
+      [](Elementwise &e, Value x) { return emitExp(e, x); },
+      [](double x) { return std::exp(x); });
+}
+
+TEST(Functions, Sigmoid) {
+  checkBound(
+      numbersIn(-100, 100), 2,
+      [](Elementwise &e, Value x) { return emitSigmoid(e, x); }, sigmoid);
+}
+
+TEST(Functions, Silu) {
+  checkBound(numbersIn(-86, 1e30f), 1, activationOf(Activation::Silu),
+             [](double x) { return x * sigmoid(x); });
+}
+
+TEST(Functions, Gelu) {
+  checkBound(numbersIn(-13, 0), 5, activationOf(Activation::Gelu), gelu);
+  checkBound(numbersIn(0, 1e30f), 2, activationOf(Activation::Gelu), gelu);
+}
+
+TEST(Functions, GeluTanh) {
+  checkBound(numbersIn(-10, 1e30f), 2, activationOf(Activation::GeluTanh),
+             geluTanh);
+}
+
+TEST(Functions, GatedFunctionsMultiplyByUp) {
+  std::vector<uint32_t> numbers = numbersIn(-80, 80, 10007);
+  auto gated = [&](Activation function) {
+    return evaluate(numbers, true, [&](Elementwise &e, Value x) {
+      return emitActivation(e, {function}, x, e.f32(x, 0.7f));
+    });
+  };
+  auto plain = [&](Activation function) {
+    return evaluate(numbers, true, [&](Elementwise &e, Value x) {
+      return emitActivation(e, {function}, x);
+    });
+  };
+  for (auto [gate, function] : {std::pair(Activation::Swiglu, Activation::Silu),
+                                std::pair(Activation::Geglu, Activation::Gelu),
+                                std::pair(Activation::Reglu, Activation::Relu)})
+    for (auto [with, without] : llvm::zip(gated(gate), plain(function)))
+      ASSERT_EQ(floatOf(with), floatOf(without) * 0.7f);
+}
+
+TEST(Functions, ClampedSwiglu) {
+  for (float up : {-9.0f, -0.5f, 3.0f, 9.0f}) {
+    auto exact = [&](double x) {
+      double gate = std::min(x, 7.0);
+      return gate * sigmoid(double(1.702f) * gate) *
+             (std::clamp<double>(up, -7, 7) + 1);
+    };
+    checkBound(
+        numbersIn(-50, 100), 2,
+        [&](Elementwise &e, Value x) {
+          return emitActivation(e, {Activation::ClampedSwiglu}, x,
+                                e.f32(x, up));
+        },
+        exact);
+  }
+}
+
+TEST(Functions, Specials) {
+  auto at = [](Activation function, float x) {
+    return floatOf(
+        evaluate({bitsOf(x)}, true, [&](Elementwise &e, Value value) {
+          Value up = isGated(function) ? e.f32(value, 1.0f) : Value();
+          return emitActivation(e, {function}, value, up);
+        })[0]);
+  };
+  for (Activation function :
+       {Activation::Identity, Activation::Relu, Activation::Srelu,
+        Activation::Silu, Activation::Gelu, Activation::GeluTanh,
+        Activation::Swiglu, Activation::ClampedSwiglu})
+    EXPECT_TRUE(std::isnan(at(function, nan)))
+        << stringifyActivation(function).str();
+  for (Activation function :
+       {Activation::Relu, Activation::Srelu, Activation::Silu, Activation::Gelu,
+        Activation::GeluTanh}) {
+    EXPECT_EQ(at(function, inf), inf) << stringifyActivation(function).str();
+    EXPECT_EQ(at(function, 0.0f), 0) << stringifyActivation(function).str();
+    for (float x : {-inf, -1e38f, -1000.0f, -200.0f})
+      EXPECT_EQ(at(function, x), 0)
+          << stringifyActivation(function).str() << " at " << x;
+  }
+  EXPECT_EQ(at(Activation::Silu, -1e-40f), -5e-41f);
+  auto exp = [](float x) {
+    return floatOf(evaluate({bitsOf(x)}, true, [](Elementwise &e, Value v) {
+      return emitExp(e, v);
+    })[0]);
+  };
+  EXPECT_EQ(exp(inf), inf);
+  EXPECT_EQ(exp(-inf), 0);
+  EXPECT_EQ(exp(0), 1);
+  EXPECT_TRUE(std::isnan(exp(nan)));
+}
+
+} // namespace
