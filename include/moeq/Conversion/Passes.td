@@ -38,4 +38,20 @@ def MoeqCheckLowered : Pass<"moeq-check-lowered", "::mlir::ModuleOp"> {
   }];
 }
 
+def MoeqOutlineKernels : Pass<"moeq-outline-kernels", "::mlir::ModuleOp"> {
+  let summary = "ops on memrefs to kernels and their launches";
+  let description = [{
+    Each moeq op on memrefs of a function @F, in component form, becomes one or
+    two kernels in `gpu.module @F_kernels`, and their `gpu.launch_func` in its
+    place; elementwise linalg ops and `memref.copy` likewise. Grid sizes are index
+    arithmetic over `memref.dim`. Memrefs have identity layout, and a base that is
+    aligned to 16 bytes.
+  }];
+  let dependentDialects = [
+    "::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect", "::mlir::arith::ArithDialect",
+    "::mlir::gpu::GPUDialect", "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"
+  ];
+}
+
 #endif // MOEQ_CONVERSION_PASSES_TD

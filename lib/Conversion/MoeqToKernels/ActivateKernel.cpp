@@ -1,0 +1,36 @@
+//===- ActivateKernel.cpp - Kernel of activate ------------------*- C++ -*-===//
+//
+// Part of moeq, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Activated.h"
+#include "Kernels.h"
+#include "RowTeam.h"
+
+using namespace mlir;
+using namespace mlir::moeq;
+
+/// A team a row.
+LogicalResult moeq::buildKernels(ActivateOp op, gpu::GPUModuleOp module) {
+  auto type = cast<MemRefType>(op.getOuts().getType());
+  int64_t bits =
+      std::max(type.getElementTypeBitWidth(),
+               getElementTypeOrSelf(op.getInput()).getIntOrFloatBitWidth());
+  TeamShape shape = getTeamShape(type.getDimSize(1),
+                                 getCommonWidth(op.getOuts(), 128 / bits));
+  KernelBuilder k(module, op, shape.threads);
+  RowTeam team(k, shape, k.size(op.getOuts(), 0));
+  Value columns = k.size(op.getOuts(), 1);
+  team.setColumns(k.index(0), columns);
+  team.setLoader(k.getF32Type(), [&](Value column) {
+    return loadActivated(k, op, team.unit(), column, columns, shape.width);
+  });
+  team.forEach([&](Value column, Value value) {
+    k.store(k.fromF32(value, type.getElementType()), op.getOuts(),
+            {team.unit(), column});
+  });
+  k.launch(k.hostCeilDiv(k.hostSize(op.getOuts(), 0), shape.teams()));
+  return success();
+}

@@ -1,0 +1,55 @@
+//===- Activated.h - Loads of activated rows --------------------*- C++ -*-===//
+//
+// Part of moeq, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MOEQ_LIB_CONVERSION_MOEQTOKERNELS_ACTIVATED_H
+#define MOEQ_LIB_CONVERSION_MOEQTOKERNELS_ACTIVATED_H
+
+#include "KernelBuilder.h"
+
+#include "moeq/Support/NumericsMath.h"
+
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+namespace mlir::moeq {
+
+/// Loads `width` columns of the activated input of an `activate` or
+/// `act_quant`, whose result has `columns` columns: f32, not yet rounded.
+template <typename OpTy>
+Value loadActivated(KernelBuilder &k, OpTy op, Value row, Value column,
+                    Value columns, int64_t width) {
+  Value input = op.getInput();
+  Value gate, up;
+  if (!isGated(op.getFunction())) {
+    gate = k.load(input, {row, column}, width);
+  } else if (op.getGateLayout() == GateLayout::Interleaved) {
+    Value first = k.mul(column, k.index(2));
+    if (width == 1) {
+      gate = k.load(input, {row, first});
+      up = k.load(input, {row, k.add(first, k.index(1))});
+    } else {
+      auto halves = vector::DeinterleaveOp::create(
+          k, k.load(input, {row, first}, 2 * width));
+      gate = halves.getRes1();
+      up = halves.getRes2();
+    }
+  } else {
+    gate = k.load(input, {row, column}, width);
+    up = k.load(input, {row, k.add(column, columns)}, width);
+    if (op.getGateLayout() == GateLayout::UpFirst)
+      std::swap(gate, up);
+  }
+  Elementwise e(k, k.getLoc());
+  Value value = emitActivation(e, getActivationParameters(op), k.toF32(gate),
+                               up ? k.toF32(up) : Value());
+  if (Value weight = op.getRowWeight())
+    value = e.mul(value, k.splat(k.load(weight, row), width));
+  return value;
+}
+
+} // namespace mlir::moeq
+
+#endif // MOEQ_LIB_CONVERSION_MOEQTOKERNELS_ACTIVATED_H

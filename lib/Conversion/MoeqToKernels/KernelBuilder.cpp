@@ -1,0 +1,492 @@
+//===- KernelBuilder.cpp - Kernels under construction -----------*- C++ -*-===//
+//
+// Part of moeq, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelBuilder.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace mlir::moeq;
+
+static constexpr unsigned kGlobal = 1, kShared = 3;
+
+/// What is in memory for an element type: the type, or i8 where LLVM does not
+/// know it.
+static Type getStorageType(Type element) {
+  bool small = isa<FloatType>(element) && element.getIntOrFloatBitWidth() <= 8;
+  return small ? IntegerType::get(element.getContext(), 8) : element;
+}
+
+/// `element`, or a vector of `width` of it.
+static Type getVectorType(Type element, int64_t width) {
+  return width == 1 ? element : VectorType::get(width, element);
+}
+
+std::string moeq::getKernelName(gpu::GPUModuleOp module, Operation *op,
+                                StringRef suffix) {
+  std::string base = (op->getParentOfType<func::FuncOp>().getName() + "_" +
+                      op->getName().stripDialect())
+                         .str();
+  if (!suffix.empty())
+    base += ("_" + suffix).str();
+  std::string name = base;
+  for (int64_t number = 1; module.lookupSymbol(name); ++number)
+    name = base + "_" + std::to_string(number);
+  return name;
+}
+
+KernelBuilder::KernelBuilder(gpu::GPUModuleOp module, Operation *op,
+                             int64_t threads, StringRef suffix)
+    : ImplicitLocOpBuilder(op->getLoc(), op->getContext()),
+      hostBuilder(op->getLoc(), op), module(module), threads(threads) {
+  setInsertionPointToEnd(module.getBody());
+  auto type =
+      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(getContext()), {});
+  function =
+      LLVM::LLVMFuncOp::create(*this, getKernelName(module, op, suffix), type);
+  function->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), getUnitAttr());
+  function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), getUnitAttr());
+  function->setAttr(
+      NVVM::NVVMDialect::getMaxntidAttrName(),
+      getDenseI32ArrayAttr({static_cast<int32_t>(threads), 1, 1}));
+  setInsertionPointToStart(function.addEntryBlock(*this));
+}
+
+void KernelBuilder::launch(Value blocks) {
+  LLVM::ReturnOp::create(*this, ValueRange{});
+  // The pointers come first, whatever the order of the first uses.
+  Block &entry = function.getBody().front();
+  SmallVector<Value> operands;
+  SmallVector<Type> types;
+  SmallVector<Attribute> attributes;
+  unsigned next = 0;
+  for (auto *parameters : {&pointers, &scalars})
+    for (auto [host, parameter] : *parameters) {
+      BlockArgument moved =
+          entry.insertArgument(next++, parameter.getType(), getLoc());
+      parameter.replaceAllUsesWith(moved);
+      entry.eraseArgument(cast<BlockArgument>(parameter).getArgNumber());
+      operands.push_back(host);
+      types.push_back(moved.getType());
+      NamedAttrList attribute;
+      if (parameters == &pointers) {
+        attribute.set(LLVM::LLVMDialect::getNoAliasAttrName(), getUnitAttr());
+        if (!stored.contains(host))
+          attribute.set(LLVM::LLVMDialect::getReadonlyAttrName(),
+                        getUnitAttr());
+      }
+      attributes.push_back(attribute.getDictionary(getContext()));
+    }
+  function.setFunctionType(LLVM::LLVMFunctionType::get(
+      LLVM::LLVMVoidType::get(getContext()), types));
+  function.setArgAttrsAttr(getArrayAttr(attributes));
+
+  Value one = hostIndex(1);
+  Value grid = hostBuilder.createOrFold<arith::MaxUIOp>(blocks, one);
+  gpu::LaunchFuncOp::create(
+      hostBuilder,
+      SymbolRefAttr::get(module.getNameAttr(),
+                         {FlatSymbolRefAttr::get(function.getNameAttr())}),
+      gpu::KernelDim3{grid, one, one},
+      gpu::KernelDim3{hostIndex(threads), one, one},
+      /*dynamicSharedMemorySize=*/Value(), operands);
+}
+
+//===----------------------------------------------------------------------===//
+// The host
+//===----------------------------------------------------------------------===//
+
+Value KernelBuilder::hostIndex(int64_t value) {
+  return arith::ConstantIndexOp::create(hostBuilder, value);
+}
+
+Value KernelBuilder::hostSize(Value memref, int64_t dim) {
+  Value &size = hostSizes[{memref, dim}];
+  if (!size)
+    size = hostBuilder.createOrFold<memref::DimOp>(memref, dim);
+  return size;
+}
+
+Value KernelBuilder::hostMul(Value left, Value right) {
+  return hostBuilder.createOrFold<arith::MulIOp>(left, right);
+}
+
+Value KernelBuilder::hostCeilDiv(Value left, int64_t right) {
+  return hostBuilder.createOrFold<arith::CeilDivUIOp>(left, hostIndex(right));
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+Value KernelBuilder::atEntry(function_ref<Value()> create) {
+  InsertionGuard guard(*this);
+  setInsertionPointToStart(&function.getBody().front());
+  return create();
+}
+
+Value KernelBuilder::parameter(Value hostValue, Type type) {
+  auto &parameters = isa<LLVM::LLVMPointerType>(type) ? pointers : scalars;
+  Value &value = parameters[hostValue];
+  if (!value)
+    value = function.getBody().front().addArgument(type, getLoc());
+  return value;
+}
+
+Value KernelBuilder::pointer(Value memref) {
+  return parameter(memref, LLVM::LLVMPointerType::get(getContext(), kGlobal));
+}
+
+Value KernelBuilder::capture(Value scalar) {
+  if (Operation *constant = scalar.getDefiningOp();
+      constant && matchPattern(constant, m_Constant()))
+    return clone(*constant)->getResult(0);
+  if (!scalar.getType().isIndex())
+    return parameter(scalar, scalar.getType());
+  Value value = parameter(scalar, getI64Type());
+  return atEntry(
+      [&] { return arith::IndexCastOp::create(*this, getIndexType(), value); });
+}
+
+LogicalResult KernelBuilder::enterKernel(Operation *cloned, IRMapping &mapping,
+                                         ValueRange coordinates) {
+  InsertionGuard guard(*this);
+  setInsertionPoint(cloned);
+  if (auto load = dyn_cast<memref::LoadOp>(cloned)) {
+    mapping.map(load.getResult(),
+                this->load(load.getMemRef(), load.getIndices()));
+  } else if (auto store = dyn_cast<memref::StoreOp>(cloned)) {
+    this->store(store.getValue(), store.getMemRef(), store.getIndices());
+  } else if (auto dim = dyn_cast<memref::DimOp>(cloned);
+             dim && dim.getConstantIndex()) {
+    mapping.map(dim.getResult(),
+                size(dim.getSource(), *dim.getConstantIndex()));
+  } else if (auto coordinate = dyn_cast<linalg::IndexOp>(cloned)) {
+    mapping.map(coordinate.getResult(), coordinates[coordinate.getDim()]);
+  } else {
+    for (OpOperand &operand : cloned->getOpOperands()) {
+      if (function.getBody().isAncestor(operand.get().getParentRegion()))
+        continue;
+      if (isa<MemRefType>(operand.get().getType()))
+        return cloned->emitOpError(
+            "expects no use of a memref in a kernel but loads and stores");
+      operand.set(capture(operand.get()));
+    }
+    return success();
+  }
+  for (Value result : cloned->getResults())
+    result.replaceAllUsesWith(mapping.lookup(result));
+  cloned->erase();
+  return success();
+}
+
+LogicalResult KernelBuilder::cloneBody(Block &block, IRMapping &mapping,
+                                       ValueRange coordinates) {
+  for (Operation &inner : block.without_terminator()) {
+    // The ops in the regions of one op, then the op itself.
+    Operation *copy = clone(inner, mapping);
+    SmallVector<Operation *> cloned;
+    copy->walk([&](Operation *op) { cloned.push_back(op); });
+    IRMapping replaced;
+    SmallVector<Value> old(copy->getResults());
+    for (Operation *op : cloned)
+      if (failed(enterKernel(op, replaced, coordinates)))
+        return failure();
+    for (auto [result, value] : llvm::zip_equal(inner.getResults(), old))
+      mapping.map(result, replaced.lookupOrDefault(value));
+  }
+  return success();
+}
+
+Value KernelBuilder::size(Value memref, int64_t dim) {
+  auto type = cast<MemRefType>(memref.getType());
+  return type.isDynamicDim(dim) ? capture(hostSize(memref, dim))
+                                : index(type.getDimSize(dim));
+}
+
+Value KernelBuilder::elementPointer(Value memref, Type storage,
+                                    ValueRange indices) {
+  Value offset = index(0);
+  for (auto [dim, position] : llvm::enumerate(indices))
+    offset = add(dim == 0 ? offset : mul(offset, size(memref, dim)), position);
+  Value base = pointer(memref);
+  Value wide = arith::IndexCastOp::create(*this, getI64Type(), offset);
+  return LLVM::GEPOp::create(*this, base.getType(), storage, base, wide);
+}
+
+Value KernelBuilder::load(Value memref, ValueRange indices, int64_t width) {
+  Type element = cast<MemRefType>(memref.getType()).getElementType();
+  Type storage = getStorageType(element);
+  int64_t bytes = width * storage.getIntOrFloatBitWidth() / 8;
+  Value value = LLVM::LoadOp::create(*this, getVectorType(storage, width),
+                                     elementPointer(memref, storage, indices),
+                                     std::min<int64_t>(bytes, 16));
+  if (storage == element)
+    return value;
+  return arith::BitcastOp::create(*this, getVectorType(element, width), value);
+}
+
+void KernelBuilder::store(Value value, Value memref, ValueRange indices) {
+  Type element = getElementTypeOrSelf(value.getType());
+  Type storage = getStorageType(element);
+  auto vector = dyn_cast<VectorType>(value.getType());
+  int64_t width = vector ? vector.getNumElements() : 1;
+  if (storage != element)
+    value =
+        arith::BitcastOp::create(*this, getVectorType(storage, width), value);
+  int64_t bytes = width * storage.getIntOrFloatBitWidth() / 8;
+  LLVM::StoreOp::create(*this, value, elementPointer(memref, storage, indices),
+                        std::min<int64_t>(bytes, 16));
+  stored.insert(memref);
+}
+
+bool KernelBuilder::isAligned(Value memref, int64_t width) {
+  auto type = cast<MemRefType>(memref.getType());
+  return width == 1 ||
+         (type.getRank() > 0 && !type.isDynamicDim(type.getRank() - 1) &&
+          type.getShape().back() % width == 0);
+}
+
+Value KernelBuilder::loadIndex(Value memref, ValueRange indices) {
+  return arith::IndexCastOp::create(*this, getIndexType(),
+                                    load(memref, indices));
+}
+
+void KernelBuilder::storeIndex(Value value, Value memref, ValueRange indices) {
+  store(arith::IndexCastOp::create(*this, getI32Type(), value), memref,
+        indices);
+}
+
+Value KernelBuilder::shared(Type element, int64_t count) {
+  std::string name;
+  for (int64_t number = 0; name.empty() || module.lookupSymbol(name); ++number)
+    name = ("__shared_" + function.getName() + "_" + Twine(number)).str();
+  {
+    InsertionGuard guard(*this);
+    setInsertionPoint(function);
+    LLVM::GlobalOp::create(*this, LLVM::LLVMArrayType::get(element, count),
+                           /*isConstant=*/false, LLVM::Linkage::Internal, name,
+                           /*value=*/Attribute(), /*alignment=*/16, kShared);
+  }
+  return LLVM::AddressOfOp::create(
+      *this, LLVM::LLVMPointerType::get(getContext(), kShared), name);
+}
+
+static Value sharedPointer(KernelBuilder &k, Type element, Value shared,
+                           Value index) {
+  Value offset = arith::IndexCastOp::create(k, k.getI32Type(), index);
+  return LLVM::GEPOp::create(k, shared.getType(), element, shared, offset);
+}
+
+Value KernelBuilder::loadShared(Type element, Value shared, Value index) {
+  return LLVM::LoadOp::create(*this, element,
+                              sharedPointer(*this, element, shared, index));
+}
+
+void KernelBuilder::storeShared(Value value, Value shared, Value index) {
+  LLVM::StoreOp::create(*this, value,
+                        sharedPointer(*this, value.getType(), shared, index));
+}
+
+//===----------------------------------------------------------------------===//
+// Threads
+//===----------------------------------------------------------------------===//
+
+Value KernelBuilder::thread() {
+  return arith::IndexCastUIOp::create(
+      *this, getIndexType(), NVVM::ThreadIdXOp::create(*this, getI32Type()));
+}
+
+Value KernelBuilder::block() {
+  return arith::IndexCastUIOp::create(
+      *this, getIndexType(), NVVM::BlockIdXOp::create(*this, getI32Type()));
+}
+
+void KernelBuilder::barrier() { NVVM::BarrierOp::create(*this); }
+
+Value KernelBuilder::shuffleXor(Value value, int64_t mask) {
+  return NVVM::ShflOp::create(*this, value.getType(), i32(-1), value, i32(mask),
+                              i32(kWarpSize - 1), NVVM::ShflKind::bfly,
+                              UnitAttr());
+}
+
+Value KernelBuilder::shuffle(Value value, Value source) {
+  Value lane = arith::IndexCastOp::create(*this, getI32Type(), source);
+  return NVVM::ShflOp::create(*this, value.getType(), i32(-1), value, lane,
+                              i32(kWarpSize - 1), NVVM::ShflKind::idx,
+                              UnitAttr());
+}
+
+Value KernelBuilder::ballot(Value predicate) {
+  return NVVM::VoteSyncOp::create(*this, getI32Type(), i32(-1), predicate,
+                                  NVVM::VoteSyncKind::ballot);
+}
+
+Value KernelBuilder::reduceWarp(Value value, NVVM::ReduxKind kind) {
+  return NVVM::ReduxOp::create(*this, getI32Type(), value, kind, i32(-1));
+}
+
+Value KernelBuilder::reduceLanes(Value value, int64_t lanes, Combine combine) {
+  for (int64_t distance = lanes / 2; distance > 0; distance /= 2)
+    value = combine(value, shuffleXor(value, distance));
+  return value;
+}
+
+Value KernelBuilder::reduceBlock(Value value, Value identity, Combine combine) {
+  value = reduceLanes(value, kWarpSize, combine);
+  int64_t warps = threads / kWarpSize;
+  if (warps == 1)
+    return value;
+  Type type = value.getType();
+  Value partials = shared(type, kWarpSize);
+  ifThen(equal(lane(), index(0)),
+         [&] { storeShared(value, partials, warp()); });
+  barrier();
+  Value partial = ifElse(
+      ltU(lane(), index(warps)),
+      [&] { return loadShared(type, partials, lane()); }, identity);
+  return reduceLanes(partial, kWarpSize, combine);
+}
+
+//===----------------------------------------------------------------------===//
+// Arithmetic and control
+//===----------------------------------------------------------------------===//
+
+Value KernelBuilder::index(int64_t value) {
+  return arith::ConstantIndexOp::create(*this, value);
+}
+Value KernelBuilder::i32(int32_t value) {
+  return arith::ConstantIntOp::create(*this, getI32Type(), value);
+}
+Value KernelBuilder::f32(float value) {
+  return arith::ConstantFloatOp::create(*this, getF32Type(), APFloat(value));
+}
+Value KernelBuilder::add(Value left, Value right) {
+  return createOrFold<arith::AddIOp>(left, right);
+}
+Value KernelBuilder::sub(Value left, Value right) {
+  return createOrFold<arith::SubIOp>(left, right);
+}
+Value KernelBuilder::mul(Value left, Value right) {
+  return createOrFold<arith::MulIOp>(left, right);
+}
+Value KernelBuilder::divU(Value left, Value right) {
+  return createOrFold<arith::DivUIOp>(left, right);
+}
+Value KernelBuilder::remU(Value left, Value right) {
+  return createOrFold<arith::RemUIOp>(left, right);
+}
+Value KernelBuilder::ceilDivU(Value left, Value right) {
+  return divU(add(left, sub(right, index(1))), right);
+}
+Value KernelBuilder::minU(Value left, Value right) {
+  return createOrFold<arith::MinUIOp>(left, right);
+}
+Value KernelBuilder::bitAnd(Value left, Value right) {
+  return createOrFold<arith::AndIOp>(left, right);
+}
+Value KernelBuilder::ltU(Value left, Value right) {
+  return createOrFold<arith::CmpIOp>(arith::CmpIPredicate::ult, left, right);
+}
+Value KernelBuilder::isNonNegative(Value value) {
+  Value zero = arith::ConstantOp::create(*this, getZeroAttr(value.getType()));
+  return createOrFold<arith::CmpIOp>(arith::CmpIPredicate::sge, value, zero);
+}
+Value KernelBuilder::equal(Value left, Value right) {
+  return createOrFold<arith::CmpIOp>(arith::CmpIPredicate::eq, left, right);
+}
+Value KernelBuilder::select(Value condition, Value left, Value right) {
+  return createOrFold<arith::SelectOp>(condition, left, right);
+}
+
+Value KernelBuilder::negate(Value condition) {
+  return arith::XOrIOp::create(*this, condition,
+                               arith::ConstantIntOp::create(*this, true, 1));
+}
+
+Value KernelBuilder::both(Value left, Value right) {
+  return !left    ? right
+         : !right ? left
+                  : createOrFold<arith::AndIOp>(left, right);
+}
+
+/// `type` with the element type `element`.
+static Type withElement(Type type, Type element) {
+  auto vector = dyn_cast<VectorType>(type);
+  return vector ? Type(vector.clone(element)) : element;
+}
+
+Value KernelBuilder::toF32(Value value) {
+  Type wide = withElement(value.getType(), getF32Type());
+  return wide == value.getType() ? value
+                                 : arith::ExtFOp::create(*this, wide, value);
+}
+
+Value KernelBuilder::fromF32(Value value, Type element) {
+  Type narrow = withElement(value.getType(), element);
+  return narrow == value.getType()
+             ? value
+             : arith::TruncFOp::create(*this, narrow, value);
+}
+
+Value KernelBuilder::splat(Value value, int64_t width) {
+  if (width == 1)
+    return value;
+  return vector::BroadcastOp::create(
+      *this, VectorType::get(width, value.getType()), value);
+}
+
+SmallVector<Value> KernelBuilder::delinearize(Value number,
+                                              ArrayRef<Value> extents) {
+  SmallVector<Value> coordinates(extents.size());
+  for (int64_t dim = extents.size() - 1; dim >= 0; --dim) {
+    coordinates[dim] = dim == 0 ? number : remU(number, extents[dim]);
+    number = dim == 0 ? number : divU(number, extents[dim]);
+  }
+  return coordinates;
+}
+
+void KernelBuilder::ifThen(Value condition, function_ref<void()> body) {
+  if (!condition)
+    return body();
+  auto ifOp = scf::IfOp::create(*this, condition, /*withElseRegion=*/false);
+  InsertionGuard guard(*this);
+  setInsertionPoint(ifOp.thenYield());
+  body();
+}
+
+Value KernelBuilder::ifElse(Value condition, function_ref<Value()> body,
+                            Value otherwise) {
+  if (!condition)
+    return body();
+  auto ifOp = scf::IfOp::create(*this, otherwise.getType(), condition,
+                                /*withElseRegion=*/true);
+  InsertionGuard guard(*this);
+  setInsertionPointToStart(ifOp.thenBlock());
+  scf::YieldOp::create(*this, body());
+  setInsertionPointToStart(ifOp.elseBlock());
+  scf::YieldOp::create(*this, otherwise);
+  return ifOp.getResult(0);
+}
+
+SmallVector<Value> KernelBuilder::forLoop(
+    Value begin, Value end, Value step, ValueRange inits,
+    function_ref<SmallVector<Value>(Value, ValueRange)> body) {
+  auto loop = scf::ForOp::create(*this, begin, end, step, inits);
+  InsertionGuard guard(*this);
+  setInsertionPointToStart(loop.getBody());
+  SmallVector<Value> results =
+      body(loop.getInductionVar(), loop.getRegionIterArgs());
+  if (!inits.empty())
+    scf::YieldOp::create(*this, results);
+  return loop.getResults();
+}

@@ -1,0 +1,39 @@
+//===- Kernels.h - The kernel of each op ------------------------*- C++ -*-===//
+//
+// Part of moeq, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Each function makes the kernels of one op on memrefs in `module`, and their
+// launches before the op. It emits an error at the op where it has no kernel.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MOEQ_LIB_CONVERSION_MOEQTOKERNELS_KERNELS_H
+#define MOEQ_LIB_CONVERSION_MOEQTOKERNELS_KERNELS_H
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "moeq/Dialect/Moeq/IR/Moeq.h"
+
+namespace mlir::moeq {
+
+LogicalResult buildKernels(RouteOp op, gpu::GPUModuleOp module);
+LogicalResult buildKernels(GroupOp op, gpu::GPUModuleOp module);
+LogicalResult buildKernels(GatherOp op, gpu::GPUModuleOp module);
+LogicalResult buildKernels(CombineOp op, gpu::GPUModuleOp module);
+LogicalResult buildKernels(QuantizeOp op, gpu::GPUModuleOp module);
+LogicalResult buildKernels(DequantizeOp op, gpu::GPUModuleOp module);
+LogicalResult buildKernels(ActivateOp op, gpu::GPUModuleOp module);
+LogicalResult buildKernels(ActQuantOp op, gpu::GPUModuleOp module);
+LogicalResult buildKernels(MatmulOp op, gpu::GPUModuleOp module);
+LogicalResult buildKernels(GroupedMatmulOp op, gpu::GPUModuleOp module);
+/// Elementwise, on memrefs.
+LogicalResult buildKernels(linalg::LinalgOp op, gpu::GPUModuleOp module);
+LogicalResult buildKernels(memref::CopyOp op, gpu::GPUModuleOp module);
+
+} // namespace mlir::moeq
+
+#endif // MOEQ_LIB_CONVERSION_MOEQTOKERNELS_KERNELS_H

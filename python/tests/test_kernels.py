@@ -1,0 +1,259 @@
+"""The kernels of every op but the tensor-core matmul, executed without a GPU."""
+
+import numpy as np
+import pytest
+
+import moeq
+from reference import compare, formats, routing
+from reference.activation import GATED, activate_f64
+from reference.quantize import dequantize
+from reference.scaled import WHOLE, Format, Scaled
+from simt import Machine
+
+OUTLINE = "moeq-outline-kernels,canonicalize,cse"
+
+
+def run(text: str, *arrays) -> None:
+    """Runs the kernels of @f of `text` on arrays, those that it writes in place."""
+    module = moeq.parse(text).run_pipeline(OUTLINE)
+    Machine(module.print(generic=True)).run("f", arrays)
+
+
+def memref(shape, element: str) -> str:
+    """A memref type; None is a dynamic extent."""
+    return "memref<" + "".join(f"{'?' if n is None else n}x" for n in shape) + f"{element}>"
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(7)
+
+
+@pytest.mark.parametrize("mapped", [False, True])
+@pytest.mark.parametrize(
+    ("tokens", "k", "experts"), [(0, 2, 8), (1, 2, 8), (65, 1, 3), (1100, 4, 8)]
+)
+def test_group(rng, tokens, k, experts, mapped):
+    known = 16 if mapped else experts
+    run_map = f"expert_map(%map : memref<{known}xi32>)" if mapped else ""
+    text = f"""
+    func.func @f(%ids: memref<?x{k}xi32>, %w: memref<?x{k}xf32>, %map: memref<{known}xi32>,
+        %rows: memref<?xi32>, %slots: memref<?x{k}xi32>, %offsets: memref<{experts + 1}xi32>,
+        %padded: memref<{experts + 1}xi32>, %sorted: memref<?xf32>) {{
+      moeq.group ids(%ids : memref<?x{k}xi32>) {run_map} weights(%w : memref<?x{k}xf32>)
+          outs(%rows, %slots, %offsets
+               : memref<?xi32>, memref<?x{k}xi32>, memref<{experts + 1}xi32>)
+          padded_offsets(%padded : memref<{experts + 1}xi32>)
+          sorted_weights(%sorted : memref<?xf32>)
+      return
+    }}"""
+    ids = rng.integers(-1, known + 2, (tokens, k)).astype(np.int32)
+    weights = rng.random((tokens, k)).astype(np.float32)
+    expert_map = rng.integers(-1, experts, known).astype(np.int32)
+    expected = routing.group(ids, experts, expert_map if mapped else None, weights)
+    outs = [np.full_like(e, 77) for e in expected]
+    run(text, ids, weights, expert_map, *outs)
+    for out, value in zip(outs, expected, strict=True):
+        np.testing.assert_array_equal(out, value)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "rows", "columns"),
+    [(5, 9, 4096), (5, 0, 64), (7, 33, 100), (3, 4, 33), (6, 70, 512)],
+)
+def test_gather(rng, tokens, rows, columns):
+    blocks = -(-columns // 32)
+    values, scales = f"memref<?x{columns}xf8E4M3FN>", f"memref<?x{blocks}xf32>"
+    text = f"""
+    !a = !moeq.scaled<f8E4M3FN, block = [32], scale = f32>
+    func.func @f(%q: {values}, %s: {scales}, %rows: memref<?xi32>, %qo: {values}, %so: {scales}) {{
+      moeq.gather input(%q, %s : {values}, {scales} as !a) rows(%rows : memref<?xi32>)
+          outs(%qo, %so : {values}, {scales} as !a)
+      return
+    }}"""
+    q = rng.integers(0, 256, (tokens, columns)).astype(np.uint8)
+    s = rng.random((tokens, blocks)).astype(np.float32)
+    index = rng.integers(-1, tokens, rows).astype(np.int32)
+    q_out, s_out = np.full((rows, columns), 3, np.uint8), np.full((rows, blocks), 3, np.float32)
+    expected = routing.gather(q, index, q_out.copy()), routing.gather(s, index, s_out.copy())
+    run(text, q, s, index, q_out, s_out)
+    np.testing.assert_array_equal(q_out, expected[0])
+    np.testing.assert_array_equal(s_out, expected[1])
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(
+    ("tokens", "rows", "columns", "k", "element"),
+    [
+        (0, 3, 64, 2, "bf16"),
+        (3, 4, 7168, 8, "bf16"),
+        (37, 99, 100, 3, "f16"),
+        (9, 4, 33, 1, "f32"),
+    ],
+)
+def test_combine(rng, tokens, rows, columns, k, element, weighted):
+    matrix, choices = f"memref<?x{columns}x{element}>", f"memref<?x{k}x"
+    text = f"""
+    func.func @f(%x: {matrix}, %slots: {choices}i32>, %w: {choices}f32>, %y: {matrix}) {{
+      moeq.combine input(%x : {matrix}) slots(%slots : {choices}i32>)
+          {f"weights(%w : {choices}f32>)" if weighted else ""} outs(%y : {matrix})
+      return
+    }}"""
+    x = rng.standard_normal((rows, columns)).astype(formats.STORAGE[element])
+    slots = rng.integers(-1, rows, (tokens, k)).astype(np.int32)
+    weights = rng.random((tokens, k)).astype(np.float32)
+    y = np.full((tokens, columns), 7, formats.STORAGE[element])
+    run(text, x, slots, weights, y)
+    expected = routing.combine(x, slots, weights if weighted else None, element)
+    np.testing.assert_array_equal(y, expected)
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(0, 3), (5, 70)])
+def test_elementwise(rng, rows, columns):
+    text = f"""
+    #id = affine_map<(i, j) -> (i, j)>
+    #row = affine_map<(i, j) -> (j)>
+    func.func @f(%x: memref<?x{columns}xf32>, %b: memref<{columns}xf32>, %t: memref<?x?xf32>,
+        %y: memref<?x{columns}xf32>, %z: memref<?x{columns}xf32>) {{
+      linalg.generic {{indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]}}
+          ins(%x, %b : memref<?x{columns}xf32>, memref<{columns}xf32>)
+          outs(%y : memref<?x{columns}xf32>) {{
+      ^bb0(%a: f32, %c: f32, %o: f32):
+        %i = linalg.index 0 : index
+        %j = linalg.index 1 : index
+        %t0 = memref.load %t[%j, %i] : memref<?x?xf32>
+        %s = arith.addf %a, %c : f32
+        %r = arith.mulf %s, %t0 : f32
+        linalg.yield %r : f32
+      }}
+      memref.copy %y, %z : memref<?x{columns}xf32> to memref<?x{columns}xf32>
+      return
+    }}"""
+    x, bias, t = (
+        rng.random(s).astype(np.float32) for s in [(rows, columns), columns, (columns, rows)]
+    )
+    y, z = np.zeros_like(x), np.zeros_like(x)
+    run(text, x, bias, t, y, z)
+    np.testing.assert_array_equal(y, (x + bias) * t.T)
+    np.testing.assert_array_equal(z, y)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "experts", "k", "options"),
+    [
+        (0, 8, 2, {"score": "softmax"}),
+        (9, 8, 2, {"score": "softmax", "renormalize": True}),
+        (6, 60, 4, {"score": "softmax", "scale": 0.5, "element": "bf16"}),
+        (6, 1024, 3, {"score": "softmax", "bias": True}),
+        (6, 100, 4, {"score": "sigmoid", "groups": (5, 2, "max")}),
+        (6, 256, 8, {"score": "sigmoid", "groups": (8, 4, "top2_sum"), "bias": True}),
+        (6, 128, 8, {"score": "sigmoid", "groups": (64, 4, "top2_sum"), "renormalize": True}),
+    ],
+)
+def test_route(rng, tokens, experts, k, options):
+    element, score = options.get("element", "f32"), options["score"]
+    scale, groups = options.get("scale", 1.0), options.get("groups")
+    logits_type, bias_type = f"memref<?x{experts}x{element}>", f"memref<{experts}xf32>"
+    ids_type, weights_type = f"memref<?x{k}xi32>", f"memref<?x{k}xf32>"
+    group_text = "n_group({}) topk_group({}) group_score({})".format(*groups) if groups else ""
+    text = f"""
+    func.func @f(%l: {logits_type}, %b: {bias_type}, %i: {ids_type}, %w: {weights_type}) {{
+      moeq.route logits(%l : {logits_type}) {f"bias(%b : {bias_type})" if "bias" in options else ""}
+          outs(%i, %w : {ids_type}, {weights_type}) score({score})
+          {"renormalize" if "renormalize" in options else ""} scale({scale}) {group_text}
+      return
+    }}"""
+    logits = (rng.standard_normal((tokens, experts)) * 2).astype(formats.STORAGE[element])
+    if tokens:
+        logits[0] = 1  # ties
+        logits[1, 3] = np.nan
+        logits[2, :4] = logits[2, 4]
+        logits[3, 5] = -np.inf
+    bias = rng.standard_normal(experts).astype(np.float32)
+    ids, weights = np.full((tokens, k), -7, np.int32), np.zeros((tokens, k), np.float32)
+    run(text, logits, bias, ids, weights)
+    scores = routing.scores(logits.astype(np.float32), score)
+    chosen = routing.select(
+        scores.astype(np.float32),
+        k,
+        bias if "bias" in options else None,
+        *(groups or (None, None, "max")),
+    )
+    np.testing.assert_array_equal(ids, chosen)
+    expected = routing.route_weights(scores, chosen, "renormalize" in options, scale)
+    np.testing.assert_allclose(weights, expected, rtol=2e-6)
+
+
+@pytest.mark.parametrize(
+    ("function", "columns", "element", "options"),
+    [
+        ("swiglu", 4096, "bf16", {}),
+        ("swiglu", 9000, "f32", {"gate_layout": "up_first"}),
+        ("geglu", 33, "bf16", {"row_weight": True}),
+        ("clamped_swiglu", 96, "f16", {"gate_layout": "interleaved"}),
+        ("reglu", 15, "bf16", {"gate_layout": "interleaved"}),
+        ("gelu_tanh", 640, "bf16", {}),
+        ("srelu", 17, "f16", {}),
+    ],
+)
+def test_activate(rng, function, columns, element, options):
+    layout = options.get("gate_layout", "gate_first")
+    inputs = columns * (2 if function in GATED else 1)
+    in_type, out_type = f"memref<?x{inputs}x{element}>", f"memref<?x{columns}x{element}>"
+    weight_text = "row_weight(%w : memref<?xf32>)" if "row_weight" in options else ""
+    text = f"""
+    func.func @f(%x: {in_type}, %w: memref<?xf32>, %y: {out_type}) {{
+      moeq.activate input(%x : {in_type}) {weight_text} outs(%y : {out_type}) function({function})
+          {f"gate_layout({layout})" if function in GATED else ""}
+      return
+    }}"""
+    x = (rng.standard_normal((5, inputs)) * 1.5).astype(formats.STORAGE[element])
+    weight = rng.random(5).astype(np.float32)
+    y = np.zeros((5, columns), formats.STORAGE[element])
+    run(text, x, weight, y)
+    expected = activate_f64(
+        x, function, layout, row_weight=weight if "row_weight" in options else None
+    )
+    compare.assert_ulps(y, expected, element, 4)
+
+
+@pytest.mark.parametrize(
+    ("format_", "shape", "element"),
+    [
+        (Format("f8E4M3FN", (WHOLE,)), (5, 4096), "bf16"),
+        (Format("f8E4M3FN", (128, 128)), (150, 200), "f32"),
+        (Format("f8E5M2", (32,), "f8E8M0FNU"), (5, 80), "f32"),
+        (Format("i8", (WHOLE, WHOLE)), (2, 7, 33), "f16"),
+        (Format("i4", (32,), "bf16"), (3, 2, 64), "f32"),
+        (Format("ui4", (4,), "f32", "i8"), (9, 33), "f32"),
+        (Format("f4E2M1FN", (32,), "f8E8M0FNU"), (9, 320), "bf16"),
+    ],
+)
+def test_dequantize(rng, format_, shape, element):
+    scale_shape = format_.scale_shape(shape)
+    codes = rng.integers(0, 15 if formats.is_packed(format_.value) else 100, shape)
+    values = codes.astype(formats.STORAGE[format_.value])
+    if format_.scale == "f8E8M0FNU":
+        scales = rng.integers(100, 140, scale_shape).astype(np.uint8)
+    else:
+        scales = rng.random(scale_shape).astype(formats.STORAGE[format_.scale])
+    zeros = rng.integers(0, 15, scale_shape).astype(np.int8) if format_.zero else None
+    if format_.value == "i4":
+        values = (values ^ 8) - 8
+    q = Scaled(format_, values, scales, zeros)
+    arrays = q.components()
+    storage = ["i8" if formats.is_packed(format_.value) else format_.value, format_.scale]
+    types = [
+        memref((None, *a.shape[1:]), e)
+        for a, e in zip(arrays, [*storage, format_.zero][: len(arrays)], strict=True)
+    ]
+    out = memref((None, *shape[1:]), element)
+    names = [f"%c{i}" for i in range(len(types))]
+    text = f"""
+    func.func @f({", ".join(f"{n}: {t}" for n, t in zip(names, types, strict=True))}, %y: {out}) {{
+      moeq.dequantize input({", ".join(names)} : {", ".join(types)} as {format_}) outs(%y : {out})
+      return
+    }}"""
+    y = np.zeros(shape, formats.STORAGE[element])
+    run(text, *arrays, y)
+    compare.assert_same(y, dequantize(q, element))

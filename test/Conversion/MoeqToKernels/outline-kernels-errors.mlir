@@ -1,0 +1,85 @@
+// RUN: moeq-opt %s --split-input-file --verify-diagnostics --moeq-outline-kernels
+
+func.func @tensors(%x: tensor<?x64xbf16>, %rows: tensor<?xi32>, %y: tensor<?x64xbf16>) -> tensor<?x64xbf16> {
+  // expected-error @+1 {{expects memrefs, got 'tensor<?x64xbf16>': bufferize first}}
+  %0 = moeq.gather input(%x : tensor<?x64xbf16>) rows(%rows : tensor<?xi32>)
+      outs(%y : tensor<?x64xbf16>) -> tensor<?x64xbf16>
+  return %0 : tensor<?x64xbf16>
+}
+
+// -----
+
+func.func @layout(%x: memref<?x64xbf16, strided<[128, 1]>>, %rows: memref<?xi32>, %y: memref<?x64xbf16>) {
+  // expected-error @+1 {{expects memrefs of identity layout, got 'memref<?x64xbf16, strided<[128, 1]>>'}}
+  moeq.gather input(%x : memref<?x64xbf16, strided<[128, 1]>>) rows(%rows : memref<?xi32>)
+      outs(%y : memref<?x64xbf16>)
+  return
+}
+
+// -----
+
+func.func @reduction(%x: memref<?x64xf32>, %y: memref<?xf32>) {
+  // expected-error @+1 {{expects parallel iterators only, got a reduction}}
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>],
+                  iterator_types = ["parallel", "reduction"]}
+      ins(%x : memref<?x64xf32>) outs(%y : memref<?xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %r = arith.addf %a, %b : f32
+    linalg.yield %r : f32
+  }
+  return
+}
+
+// -----
+
+func.func @map(%x: memref<?xf32>, %y: memref<?xf32>) {
+  // expected-error @+1 {{expects indexing maps that are projected permutations, got affine_map<(d0) -> (d0 floordiv 2)>}}
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i floordiv 2)>, affine_map<(i) -> (i)>],
+                  iterator_types = ["parallel"]}
+      ins(%x : memref<?xf32>) outs(%y : memref<?xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    linalg.yield %a : f32
+  }
+  return
+}
+
+// -----
+
+func.func @use(%x: memref<?xf32>, %y: memref<4xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      outs(%x : memref<?xf32>) {
+  ^bb0(%a: f32):
+    // expected-error @+1 {{expects no use of a memref in a kernel but loads and stores}}
+    %m = memref.cast %y : memref<4xf32> to memref<?xf32>
+    %i = linalg.index 0 : index
+    %v = memref.load %m[%i] : memref<?xf32>
+    linalg.yield %v : f32
+  }
+  return
+}
+
+// -----
+
+func.func @experts(%l: memref<?x?xf32>, %i: memref<?x2xi32>, %w: memref<?x2xf32>) {
+  // expected-error @+1 {{expects a static number of up to 1024 experts in a kernel, got 'memref<?x?xf32>'}}
+  moeq.route logits(%l : memref<?x?xf32>) outs(%i, %w : memref<?x2xi32>, memref<?x2xf32>)
+  return
+}
+
+// -----
+
+func.func @choices(%l: memref<?x128xf32>, %i: memref<?x65xi32>, %w: memref<?x65xf32>) {
+  // expected-error @+1 {{expects a top_k of up to 64 in a kernel, got 'memref<?x65xi32>'}}
+  moeq.route logits(%l : memref<?x128xf32>) outs(%i, %w : memref<?x65xi32>, memref<?x65xf32>)
+  return
+}
+
+// -----
+
+!l = !moeq.scaled<f8E4M3FN, block = [32], scale = f8E8M0FNU, layout = swizzle_128x4>
+func.func @laid_out(%q: memref<128x128xf8E4M3FN>, %s: memref<128x4xf8E8M0FNU>, %y: memref<128x128xf32>) {
+  // expected-error @+1 {{expects scales in row-major layout in a kernel, got '!moeq.scaled}}
+  moeq.dequantize input(%q, %s : memref<128x128xf8E4M3FN>, memref<128x4xf8E8M0FNU> as !l)
+      outs(%y : memref<128x128xf32>)
+  return
+}

@@ -1,0 +1,35 @@
+// REQUIRES: ptxas
+// RUN: moeq-opt %s --moeq-outline-kernels --moeq-to-ptx=format=bin | FileCheck %s
+
+!a = !moeq.scaled<f8E4M3FN, block = [*], scale = f32>
+
+// CHECK-DAG: gpu.binary @dispatch_kernels_dispatch_group_padded
+// CHECK-DAG: gpu.binary @dispatch_kernels_dispatch_group 
+// CHECK-DAG: gpu.binary @dispatch_kernels_dispatch_gather
+// CHECK-DAG: gpu.binary @dispatch_kernels_dispatch_combine
+func.func @dispatch(%ids: memref<?x2xi32>, %map: memref<16xi32>, %w: memref<?x2xf32>,
+    %x: memref<?x4096xbf16>, %y: memref<?x4096xbf16>,
+    %q: memref<?x4096xf8E4M3FN>, %s: memref<?x1xf32>, %qo: memref<?x4096xf8E4M3FN>, %so: memref<?x1xf32>,
+    %rows: memref<?xi32>, %slots: memref<?x2xi32>, %offsets: memref<9xi32>, %padded: memref<9xi32>,
+    %sorted: memref<?xf32>) {
+  moeq.group ids(%ids : memref<?x2xi32>) expert_map(%map : memref<16xi32>)
+      weights(%w : memref<?x2xf32>)
+      outs(%rows, %slots, %offsets : memref<?xi32>, memref<?x2xi32>, memref<9xi32>)
+      padded_offsets(%padded : memref<9xi32>) sorted_weights(%sorted : memref<?xf32>)
+  moeq.gather input(%q, %s : memref<?x4096xf8E4M3FN>, memref<?x1xf32> as !a)
+      rows(%rows : memref<?xi32>) outs(%qo, %so : memref<?x4096xf8E4M3FN>, memref<?x1xf32> as !a)
+  moeq.combine input(%x : memref<?x4096xbf16>) slots(%slots : memref<?x2xi32>)
+      weights(%w : memref<?x2xf32>) outs(%y : memref<?x4096xbf16>)
+  return
+}
+
+// CHECK-DAG: gpu.binary @rows_kernels_rows_route
+// CHECK-DAG: gpu.binary @rows_kernels_rows_activate
+func.func @rows(%l: memref<?x256xf32>, %b : memref<256xf32>, %i: memref<?x8xi32>, %w: memref<?x8xf32>,
+    %h: memref<?x8192xbf16>, %a: memref<?x4096xbf16>) {
+  moeq.route logits(%l : memref<?x256xf32>) bias(%b : memref<256xf32>)
+      outs(%i, %w : memref<?x8xi32>, memref<?x8xf32>) score(sigmoid) renormalize scale(2.5)
+      n_group(8) topk_group(4) group_score(top2_sum)
+  moeq.activate input(%h : memref<?x8192xbf16>) outs(%a : memref<?x4096xbf16>) function(swiglu)
+  return
+}

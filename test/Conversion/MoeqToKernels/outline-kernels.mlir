@@ -1,0 +1,85 @@
+// RUN: moeq-opt %s --split-input-file --moeq-outline-kernels --canonicalize --cse | FileCheck %s
+
+// Pointers come first, then extents; what is only read is readonly. A grid of
+// no CTAs is never launched.
+
+!a = !moeq.scaled<f8E4M3FN, block = [*], scale = f32>
+
+// CHECK: module attributes {gpu.container_module}
+// CHECK: gpu.module @layer_kernels
+// CHECK: llvm.func @layer_gather(
+// CHECK-SAME: !llvm.ptr<1> {llvm.noalias, llvm.readonly}
+// CHECK-SAME: !llvm.ptr<1> {llvm.noalias}
+// CHECK-SAME: i64) attributes {gpu.kernel, nvvm.kernel, nvvm.maxntid = array<i32: 256, 1, 1>}
+// CHECK: llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<16xi8>
+// CHECK: llvm.store %{{.*}} {alignment = 16 : i64} : vector<16xi8>, !llvm.ptr<1>
+// CHECK: llvm.func @layer_gather_1(
+// CHECK-LABEL: func.func @layer
+// CHECK-SAME: (%[[Q:.*]]: memref<?x4096xf8E4M3FN>, %[[S:.*]]: memref<?x1xf32>, %[[ROWS:.*]]: memref<?xi32>
+// CHECK-DAG: %[[C1:.*]] = arith.constant 1 : index
+// CHECK-DAG: %[[C256:.*]] = arith.constant 256 : index
+// CHECK: %[[N:.*]] = memref.dim %[[ROWS]]
+// CHECK: %[[GRID:.*]] = arith.maxui %[[N]], %[[C1]]
+// CHECK: gpu.launch_func @layer_kernels::@layer_gather blocks in (%[[GRID]], %[[C1]], %[[C1]]) threads in (%[[C256]], %[[C1]], %[[C1]])
+// CHECK-SAME: args(%[[ROWS]] : memref<?xi32>,
+// CHECK-SAME: %[[N]] : index)
+// CHECK: gpu.launch_func @layer_kernels::@layer_gather_1
+// CHECK-NOT: moeq.
+func.func @layer(%q: memref<?x4096xf8E4M3FN>, %s: memref<?x1xf32>, %rows: memref<?xi32>,
+                 %qo: memref<?x4096xf8E4M3FN>, %so: memref<?x1xf32>) {
+  moeq.gather input(%q, %s : memref<?x4096xf8E4M3FN>, memref<?x1xf32> as !a)
+      rows(%rows : memref<?xi32>)
+      outs(%qo, %so : memref<?x4096xf8E4M3FN>, memref<?x1xf32> as !a)
+  moeq.gather input(%q, %s : memref<?x4096xf8E4M3FN>, memref<?x1xf32> as !a)
+      rows(%rows : memref<?xi32>)
+      outs(%qo, %so : memref<?x4096xf8E4M3FN>, memref<?x1xf32> as !a)
+  return
+}
+
+// -----
+
+// A pitch that is no multiple of 16 bytes is read by narrower loads.
+
+// CHECK-LABEL: llvm.func @odd_combine
+// CHECK: llvm.load %{{.*}} {alignment = 4 : i64} : !llvm.ptr<1> -> vector<2xbf16>
+// CHECK: math.fma %{{.*}} : vector<2xf32>
+func.func @odd(%x: memref<?x30xbf16>, %slots: memref<?x2xi32>, %w: memref<?x2xf32>,
+               %y: memref<?x30xbf16>) {
+  moeq.combine input(%x : memref<?x30xbf16>) slots(%slots : memref<?x2xi32>)
+      weights(%w : memref<?x2xf32>) outs(%y : memref<?x30xbf16>)
+  return
+}
+
+// -----
+
+// The kernel of an elementwise op keeps its body; scalars of the host become
+// parameters.
+
+// CHECK-LABEL: llvm.func @scale_generic
+// CHECK-SAME: f32
+// CHECK: %[[X:.*]] = llvm.load %{{.*}} -> f32
+// CHECK: arith.mulf %[[X]], %{{.*}} : f32
+// CHECK-LABEL: func.func @scale
+// CHECK: gpu.launch_func @scale_kernels::@scale_generic
+// CHECK-SAME: args(%{{.*}} : memref<?xf32>, %{{.*}} : index, %{{.*}} : f32)
+func.func @scale(%x: memref<?xf32>, %factor: f32) {
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      outs(%x : memref<?xf32>) {
+  ^bb0(%a: f32):
+    %r = arith.mulf %a, %factor : f32
+    linalg.yield %r : f32
+  }
+  return
+}
+
+// -----
+
+// Nothing to do.
+
+// CHECK-LABEL: func.func @empty
+// CHECK-NOT: gpu
+func.func @empty(%x: memref<?xf32>) -> index {
+  %c0 = arith.constant 0 : index
+  %d = memref.dim %x, %c0 : memref<?xf32>
+  return %d : index
+}
