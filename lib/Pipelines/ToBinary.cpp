@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "moeq/Conversion/Passes.h"
 #include "moeq/Pipelines/Pipelines.h"
 #include "moeq/Target/Passes.h"
 
@@ -24,6 +25,7 @@ void mlir::moeq::buildToBinary(OpPassManager &pm, const ToPtxOptions &options) {
   OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>();
   kernels.addPass(createCanonicalizerPass());
   kernels.addPass(createCSEPass());
+  kernels.addPass(createMoeqExpandSmallFloats());
   kernels.addPass(memref::createExpandStridedMetadataPass());
   kernels.addPass(createLowerAffinePass());
   kernels.addPass(createConvertNVGPUToNVVMPass());
