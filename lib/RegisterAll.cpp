@@ -15,6 +15,7 @@
 #include "moeq/Dialect/Moeq/IR/Moeq.h"
 #include "moeq/Dialect/Moeq/Transforms/BufferizableOpInterfaceImpl.h"
 #include "moeq/Dialect/Moeq/Transforms/Passes.h"
+#include "moeq/Dialect/Moeq/Transforms/TilingInterfaceImpl.h"
 #include "moeq/Pipelines/Pipelines.h"
 #include "moeq/Target/Passes.h"
 
@@ -31,6 +32,7 @@ void moeq::registerAllDialects(DialectRegistry &registry) {
   registerAllToLLVMIRTranslations(registry);
   registry.insert<MoeqDialect>();
   registerBufferizableOpInterfaceExternalModels(registry);
+  registerTilingInterfaceExternalModels(registry);
 }
 
 void moeq::registerAllPasses() {

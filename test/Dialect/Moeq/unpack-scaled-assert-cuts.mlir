@@ -1,4 +1,4 @@
-// RUN: moeq-opt %s -moeq-unpack-scaled=assert-cuts -canonicalize -split-input-file | FileCheck %s
+// RUN: moeq-opt %s -moeq-unpack-scaled=assert-cuts -canonicalize -cse -split-input-file | FileCheck %s
 
 !w = !moeq.scaled<f8E4M3FN, block = [128, 128], scale = f32>
 

@@ -252,9 +252,57 @@ static bool coversBlocksOrReachesEnd(Value whole, int64_t dim, int64_t block,
   return true;
 }
 
-std::optional<bool> moeq::detail::proveCut(Value whole, int64_t dim,
-                                           int64_t block, OpFoldResult offset,
-                                           OpFoldResult size, CutRule rule) {
+SmallVector<Cut> moeq::detail::getCuts(RankedTensorType whole, bool isWrite) {
+  ScaledType type = getScaledElementType(whole);
+  int64_t rank = whole.getRank();
+  SmallVector<Cut> cuts;
+  CutRule rule = isWrite ? CutRule::Write : CutRule::Read;
+  for (int64_t dim = 0; type && dim < rank; ++dim) {
+    int64_t block = type.getBlockOf(dim, rank);
+    if (type.getLayout() != ScaleLayout::RowMajor && dim >= rank - 2)
+      cuts.push_back({"laid-out scales", dim, block, CutRule::Whole});
+    else if (ShapedType::isDynamic(block) && isWrite)
+      cuts.push_back({"a scale block", dim, block, CutRule::Whole});
+    else if (ShapedType::isDynamic(block))
+      // One scale serves every part.
+      cuts.push_back({"a scale block", dim, 1, CutRule::Read});
+    else if (block != 1)
+      cuts.push_back({"a scale block", dim, block, rule});
+  }
+  if (type && type.isPacked())
+    cuts.push_back({"a byte of packed values", rank - 1, 2, CutRule::Write});
+  return cuts;
+}
+
+static void printIndex(InFlightDiagnostic &diag, OpFoldResult index) {
+  if (std::optional<int64_t> constant = getConstantIntValue(index))
+    diag << *constant;
+  else if (int64_t divisor = getKnownDivisor(index); divisor > 1)
+    diag << "that is a multiple of " << divisor;
+  else
+    diag << "that is not known";
+}
+
+void moeq::detail::describeCut(InFlightDiagnostic &diag, const Cut &cut,
+                               OpFoldResult offset, OpFoldResult size) {
+  if (cut.rule == CutRule::Whole)
+    diag << "expects the whole extent";
+  else if (cut.rule == CutRule::Write)
+    diag << "expects an offset that is a multiple of " << cut.block
+         << " and a size that is one or reaches the end";
+  else
+    diag << "expects an offset that is a multiple of " << cut.block
+         << " or a slice inside one block";
+  diag << ", got an offset ";
+  printIndex(diag, offset);
+  diag << " and a size ";
+  printIndex(diag, size);
+}
+
+std::optional<bool> moeq::detail::proveCut(Value whole, const Cut &cut,
+                                           OpFoldResult offset,
+                                           OpFoldResult size) {
+  auto [what, dim, block, rule] = cut;
   std::optional<int64_t> start = getConstantIntValue(offset);
   std::optional<int64_t> count = getConstantIntValue(size);
   int64_t extent = cast<RankedTensorType>(whole.getType()).getDimSize(dim);

@@ -63,20 +63,32 @@ enum class CutRule {
   Blocks
 };
 
-/// A slice whose meeting with the blocks of one dimension could not be proved.
-struct UnprovenCut {
-  Operation *op;
-  Value whole;
+/// A rule of one dimension of a scaled tensor, and what it protects.
+struct Cut {
+  StringRef what;
   int64_t dim, block;
-  OpFoldResult offset, size;
   CutRule rule;
 };
 
-/// Whether the slice [offset, offset + size) of dimension `dim` of `whole`
-/// obeys `rule` for blocks of `block`: true or false where known.
-std::optional<bool> proveCut(Value whole, int64_t dim, int64_t block,
-                             OpFoldResult offset, OpFoldResult size,
-                             CutRule rule);
+/// The rules that a read or a write of a slice of `whole` obeys.
+SmallVector<Cut> getCuts(RankedTensorType whole, bool isWrite);
+
+/// Whether the slice [offset, offset + size) of `cut.dim` of `whole` obeys the
+/// rule: true or false where known.
+std::optional<bool> proveCut(Value whole, const Cut &cut, OpFoldResult offset,
+                             OpFoldResult size);
+
+/// Appends "expects ..., got ..." to an error.
+void describeCut(InFlightDiagnostic &diag, const Cut &cut, OpFoldResult offset,
+                 OpFoldResult size);
+
+/// A slice that neither obeys a rule for certain nor breaks it.
+struct UnprovenCut {
+  Operation *op;
+  Value whole;
+  Cut cut;
+  OpFoldResult offset, size;
+};
 
 /// Checks tensor.extract_slice, insert_slice and parallel_insert_slice on
 /// scaled tensors. What is wrong is an error at `op`. So is what is neither

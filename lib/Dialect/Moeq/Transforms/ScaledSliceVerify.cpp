@@ -55,38 +55,6 @@ static Slice getSlice(Operation *op) {
       });
 }
 
-static void printIndex(InFlightDiagnostic &diag, StringRef name,
-                       OpFoldResult index) {
-  diag << name << ' ';
-  if (std::optional<int64_t> constant = getConstantIntValue(index))
-    diag << *constant;
-  else if (int64_t divisor = getKnownDivisor(index); divisor > 1)
-    diag << "that is a multiple of " << divisor;
-  else
-    diag << "that is not known";
-}
-
-static LogicalResult emitCut(const Slice &slice, StringRef what, int64_t dim,
-                             int64_t block, CutRule rule) {
-  InFlightDiagnostic diag =
-      slice.op->emitOpError()
-      << "cuts " << what << " dimension " << dim << " of "
-      << slice.whole.getType()
-      << (slice.isWrite ? " by the insert of " : " by the extract of ")
-      << slice.part << ": expects ";
-  if (rule == CutRule::Whole)
-    diag << "the whole extent";
-  else if (rule == CutRule::Write)
-    diag << "an offset that is a multiple of " << block
-         << " and a size that is one or reaches the end";
-  else
-    diag << "an offset that is a multiple of " << block
-         << " or a slice inside one block";
-  printIndex(diag, ", got an offset", slice.region.offsets[dim]);
-  printIndex(diag, " and a size", slice.region.sizes[dim]);
-  return diag;
-}
-
 /// Dropping dimensions must leave each block at its dimension, counted from the
 /// last one.
 static LogicalResult verifyDropped(const Slice &slice, ScaledType type) {
@@ -112,51 +80,30 @@ moeq::detail::verifyScaledSlice(Operation *op,
   Slice slice = getSlice(op);
   ScaledType type = getScaledElementType(slice.whole.getType());
   auto whole = cast<RankedTensorType>(slice.whole.getType());
-  int64_t rank = whole.getRank();
   if (failed(verifyDropped(slice, type)))
     return failure();
-
-  auto check = [&](StringRef what, int64_t dim, int64_t block,
-                   CutRule rule) -> LogicalResult {
-    if (!isConstantIntValue(slice.region.strides[dim], 1)) {
-      op->emitOpError() << "expects stride 1 along dimension " << dim << " of "
-                        << whole;
-      return failure();
-    }
-    OpFoldResult offset = slice.region.offsets[dim];
-    OpFoldResult size = slice.region.sizes[dim];
-    std::optional<bool> holds =
-        proveCut(slice.whole, dim, block, offset, size, rule);
+  for (const Cut &cut : getCuts(whole, slice.isWrite)) {
+    if (!isConstantIntValue(slice.region.strides[cut.dim], 1))
+      return op->emitOpError() << "expects stride 1 along dimension " << cut.dim
+                               << " of " << whole;
+    OpFoldResult offset = slice.region.offsets[cut.dim];
+    OpFoldResult size = slice.region.sizes[cut.dim];
+    std::optional<bool> holds = proveCut(slice.whole, cut, offset, size);
     if (holds && *holds)
-      return success();
-    if (holds || !unproven)
-      return emitCut(slice, what, dim, block, rule);
-    unproven->push_back({op, slice.whole, dim, block, offset, size, rule});
-    return success();
-  };
-  bool laidOut = type.getLayout() != ScaleLayout::RowMajor;
-  for (int64_t dim = 0; dim < rank; ++dim) {
-    int64_t block = type.getBlockOf(dim, rank);
-    if (laidOut && dim >= rank - 2) {
-      if (failed(check("laid-out scales along", dim, block, CutRule::Whole)))
-        return failure();
+      continue;
+    if (!holds && unproven) {
+      unproven->push_back({op, slice.whole, cut, offset, size});
       continue;
     }
-    if (block == 1)
-      continue;
-    CutRule rule = slice.isWrite ? CutRule::Write : CutRule::Read;
-    if (ShapedType::isDynamic(block)) {
-      // One scale serves every slice; only its stride is left to check.
-      if (slice.isWrite)
-        rule = CutRule::Whole;
-      else
-        block = 1;
-    }
-    if (failed(check("a scale block along", dim, block, rule)))
-      return failure();
+    InFlightDiagnostic diag = op->emitOpError()
+                              << "cuts " << cut.what << " along dimension "
+                              << cut.dim << " of " << whole
+                              << (slice.isWrite ? " by the insert of "
+                                                : " by the extract of ")
+                              << slice.part << ": ";
+    describeCut(diag, cut, offset, size);
+    return diag;
   }
-  if (type.isPacked())
-    return check("a byte of packed values along", rank - 1, 2, CutRule::Write);
   return success();
 }
 
@@ -220,8 +167,11 @@ moeq::detail::verifyScaledReshape(Operation *op,
       if (outerUnit || (size && getKnownDivisor(size) % unit == 0))
         continue;
       if (wideType.isDynamicDim(inner) && unproven) {
-        unproven->push_back(
-            {op, wide, inner, unit, OpFoldResult(), size, CutRule::Blocks});
+        unproven->push_back({op,
+                             wide,
+                             {"a scale block", inner, unit, CutRule::Blocks},
+                             OpFoldResult(),
+                             size});
         continue;
       }
       InFlightDiagnostic diag =
@@ -241,12 +191,15 @@ moeq::detail::verifyScaledReshape(Operation *op,
 // Run-time checks
 //===----------------------------------------------------------------------===//
 
-void moeq::detail::assertCut(OpBuilder &builder, const UnprovenCut &cut) {
+void moeq::detail::assertCut(OpBuilder &builder, const UnprovenCut &unproven) {
+  Operation *op = unproven.op;
+  Value whole = unproven.whole;
+  const Cut &cut = unproven.cut;
   OpBuilder::InsertionGuard guard(builder);
   // Inserts of an scf.forall stand in a terminator that holds nothing else.
-  bool inParallel = isa<tensor::ParallelInsertSliceOp>(cut.op);
-  builder.setInsertionPoint(inParallel ? cut.op->getParentOp() : cut.op);
-  Location loc = cut.op->getLoc();
+  bool inParallel = isa<tensor::ParallelInsertSliceOp>(op);
+  builder.setInsertionPoint(inParallel ? op->getParentOp() : op);
+  Location loc = op->getLoc();
   auto constant = [&](int64_t value) -> Value {
     return arith::ConstantIndexOp::create(builder, loc, value);
   };
@@ -264,37 +217,35 @@ void moeq::detail::assertCut(OpBuilder &builder, const UnprovenCut &cut) {
     return arith::OrIOp::create(builder, loc, left, right);
   };
   auto getExtent = [&]() -> Value {
-    return tensor::DimOp::create(builder, loc, cut.whole, cut.dim);
+    return tensor::DimOp::create(builder, loc, whole, cut.dim);
   };
   auto getIndex = [&](OpFoldResult index) {
     return getValueOrCreateConstantIndexOp(builder, loc, index);
   };
 
-  std::string message;
-  llvm::raw_string_ostream os(message);
-  os << "'" << cut.op->getName() << "' cuts scale blocks of dimension "
-     << cut.dim << " of '" << cut.whole.getType() << "'";
   Value holds;
   if (cut.rule == CutRule::Blocks) {
-    Value extent = cut.size ? getIndex(cut.size) : getExtent();
+    Value extent = unproven.size ? getIndex(unproven.size) : getExtent();
     holds = isEqual(remainder(extent), constant(0));
   } else {
-    Value offset = getIndex(cut.offset), size = getIndex(cut.size);
+    Value offset = getIndex(unproven.offset), size = getIndex(unproven.size);
+    Value isAligned = isEqual(remainder(offset), constant(0));
     if (cut.rule == CutRule::Whole) {
       holds = both(isEqual(offset, constant(0)), isEqual(size, getExtent()));
-    } else {
-      Value rest = remainder(offset);
-      Value aligned = isEqual(rest, constant(0));
-      Value end = arith::AddIOp::create(
-          builder, loc, cut.rule == CutRule::Read ? rest : offset, size);
-      if (cut.rule == CutRule::Read)
-        holds = either(aligned, arith::CmpIOp::create(
-                                    builder, loc, arith::CmpIPredicate::ule,
-                                    end, constant(cut.block)));
-      else
-        holds = both(aligned, either(isEqual(remainder(size), constant(0)),
+    } else if (cut.rule == CutRule::Write) {
+      Value end = arith::AddIOp::create(builder, loc, offset, size);
+      holds = both(isAligned, either(isEqual(remainder(size), constant(0)),
                                      isEqual(end, getExtent())));
+    } else {
+      Value end = arith::AddIOp::create(builder, loc, remainder(offset), size);
+      Value isInside = arith::CmpIOp::create(
+          builder, loc, arith::CmpIPredicate::ule, end, constant(cut.block));
+      holds = either(isAligned, isInside);
     }
   }
+  std::string message;
+  llvm::raw_string_ostream(message)
+      << "'" << op->getName() << "' cuts scale blocks of dimension " << cut.dim
+      << " of '" << whole.getType() << "'";
   cf::AssertOp::create(builder, loc, holds, message);
 }
