@@ -10,6 +10,42 @@
 
 include "mlir/Pass/PassBase.td"
 
+def MoeqTile : Pass<"moeq-tile"> {
+  let summary = "matmuls to loops over their tiles";
+  let description = [{
+    Replaces each `moeq.matmul` and `moeq.grouped_matmul` on scaled tensors by an
+    `scf.forall` over tiles of rows and columns, with a `moeq.matmul` on slices,
+    epilogue included. The numbers stay the same bit for bit.
+
+    The rows of a grouped matmul are ragged: its loop runs over as many row tiles
+    as S rows of E experts can need, min(S floordiv tile + E, S ceildiv tile * E).
+    Each finds its expert, first row and number of rows from the offsets, so no
+    row is padded; the last tile of an expert is partial, surplus tiles are empty.
+
+    Tile sizes must be multiples or divisors of the scale blocks. The tile of an
+    op's `config` wins over the options; the config then moves to the loop, as
+    `moeq.config`. K is not tiled.
+  }];
+  let options = [
+    Option<"tileM", "tile-m", "int64_t", /*default=*/"128",
+           "Rows of a tile (default: 128)">,
+    Option<"tileN", "tile-n", "int64_t", /*default=*/"128",
+           "Columns of a tile (default: 128)">,
+    Option<"fuse", "fuse", "bool", /*default=*/"false",
+           "Move the quantize or act_quant of the rows into the loop, which "
+           "repeats it in each column of tiles (default: false)">
+  ];
+  let statistics = [
+    Statistic<"numTiled", "tiled", "Matmuls tiled">,
+    Statistic<"numFused", "fused", "Quantizations moved into a loop">
+  ];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::moeq::MoeqDialect",
+    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"
+  ];
+}
+
 def MoeqUnpackScaled : Pass<"moeq-unpack-scaled", "::mlir::ModuleOp"> {
   let summary = "scaled tensors to their components";
   let description = [{

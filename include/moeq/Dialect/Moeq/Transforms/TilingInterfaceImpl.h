@@ -13,8 +13,8 @@
 //  - quantize, dequantize, gather, combine, activate, act_quant: that of the
 //    result.
 //
-// A tile that cuts what a scale holds together is an error at the op. Tile sizes
-// are multiples or, where the scale is only read, divisors of the block.
+// A tile that cuts what a scale holds together is an error at the op. Tile
+// sizes are multiples or, where the scale is only read, divisors of the block.
 //
 //===----------------------------------------------------------------------===//
 
