@@ -75,7 +75,7 @@ MOEQ_EXPORT bool moeqModuleVerify(MoeqModule *module);
 MOEQ_EXPORT bool moeqModuleRunPipeline(MoeqModule *module,
                                        const char *pipeline);
 
-/*===- Signatures ---------------------------------------------------------===*/
+/*===- Running ------------------------------------------------------------===*/
 
 /* An argument or result of a function. A scaled tensor is consecutive ones
  * NAME, NAME.scale and, with zero points, NAME.zero; NAME is the argument's
@@ -100,6 +100,46 @@ typedef struct MoeqSignature {
  * module. */
 MOEQ_EXPORT const MoeqSignature *moeqModuleGetSignature(MoeqModule *module,
                                                         const char *entry);
+
+/* A dense row-major array. */
+typedef struct MoeqArray {
+  const char *element;
+  void *data;
+  const int64_t *shape;
+  int64_t rank;
+} MoeqArray;
+
+typedef struct MoeqArrays MoeqArrays;
+
+/* Runs a function on the CPU. `level` is that to which the program is brought
+ * before it is lowered to loops, with the same result: "layer" (as it is),
+ * "ops" or "tiles". The module is not changed. */
+MOEQ_EXPORT MoeqArrays *moeqModuleRun(MoeqModule *module, const char *entry,
+                                      const char *level,
+                                      const MoeqArray *inputs,
+                                      size_t numInputs);
+/* The arrays, which live until they are destroyed. */
+MOEQ_EXPORT const MoeqArray *moeqArraysGet(MoeqArrays *arrays, size_t *count);
+MOEQ_EXPORT void moeqArraysDestroy(MoeqArrays *arrays);
+
+/*===- Compiling ----------------------------------------------------------===*/
+
+/* A file of a compiled module: the PTX of a kernel, its cubin where ptxas is
+ * found, or manifest.json. */
+typedef struct MoeqFile {
+  const char *name;
+  const char *data;
+  size_t size;
+} MoeqFile;
+
+typedef struct MoeqFiles MoeqFiles;
+
+/* Compiles the functions of a module for a chip, "" for that of the module. The
+ * module is not changed. */
+MOEQ_EXPORT MoeqFiles *moeqModuleCompile(MoeqModule *module, const char *chip);
+/* The files, which live until they are destroyed. */
+MOEQ_EXPORT const MoeqFile *moeqFilesGet(MoeqFiles *files, size_t *count);
+MOEQ_EXPORT void moeqFilesDestroy(MoeqFiles *files);
 
 #ifdef __cplusplus
 }

@@ -1,11 +1,22 @@
 """moeq: a compiler for quantized mixture-of-experts layers.
 
-`parse` text into a `Module`; `load` and launch what moeq-compile wrote, which needs
-the CUDA driver only, not LLVM.
+`parse` text into a `Module`, `run` it on the CPU, `compile` it to PTX, and `load`
+and launch what was compiled; the last needs the CUDA driver only, not LLVM.
 """
 
 from moeq.driver import Kernels, load
 from moeq.errors import Diagnostic, Error
-from moeq.module import Module, parse
+from moeq.module import Artifact, Module, compile, parse
+from moeq.run import run
 
-__all__ = ["Diagnostic", "Error", "Kernels", "Module", "load", "parse"]
+__all__ = [
+    "Artifact",
+    "Diagnostic",
+    "Error",
+    "Kernels",
+    "Module",
+    "compile",
+    "load",
+    "parse",
+    "run",
+]

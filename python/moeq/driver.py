@@ -91,8 +91,8 @@ class Kernels:
             self.num_sms = cuda.sm_count(cuda.use_context())
         entry = self.entry(name)
         for argument in entry["arguments"]:
-            size, got = SIZES[argument["element"]], placed[argument["name"]].itemsize
-            if got not in (None, size):
+            size, got = SIZES.get(argument["element"]), placed[argument["name"]].itemsize
+            if None not in (got, size) and got != size:
                 raise Error(
                     f"{argument['name']}: expects {size} bytes an element for "
                     f"{argument['element']}, got {got}"

@@ -39,6 +39,19 @@ class CSignature(ctypes.Structure):
     )
 
 
+class CArray(ctypes.Structure):
+    _fields_ = (
+        ("element", c_char_p),
+        ("data", c_void_p),
+        ("shape", POINTER(c_int64)),
+        ("rank", c_int64),
+    )
+
+
+class CFile(ctypes.Structure):
+    _fields_ = (("name", c_char_p), ("data", c_void_p), ("size", c_size_t))
+
+
 # Each function of moeq-c/Moeq.h: its result and its parameters.
 PROTOTYPES = {
     "moeqContextCreate": (c_void_p,),
@@ -53,6 +66,12 @@ PROTOTYPES = {
     "moeqModuleVerify": (c_bool, c_void_p),
     "moeqModuleRunPipeline": (c_bool, c_void_p, c_char_p),
     "moeqModuleGetSignature": (POINTER(CSignature), c_void_p, c_char_p),
+    "moeqModuleRun": (c_void_p, c_void_p, c_char_p, c_char_p, POINTER(CArray), c_size_t),
+    "moeqArraysGet": (POINTER(CArray), c_void_p, POINTER(c_size_t)),
+    "moeqArraysDestroy": (None, c_void_p),
+    "moeqModuleCompile": (c_void_p, c_void_p, c_char_p),
+    "moeqFilesGet": (POINTER(CFile), c_void_p, POINTER(c_size_t)),
+    "moeqFilesDestroy": (None, c_void_p),
 }
 
 

@@ -1,8 +1,10 @@
-"""Modules of MLIR."""
+"""Modules of MLIR, and what is compiled of them."""
 
 import ctypes
 import functools
-from dataclasses import dataclass
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
 
 from moeq.library import Context, library
 
@@ -81,3 +83,45 @@ def parse(text: str | bytes, name: str = "module.mlir") -> Module:
         f"parse {name}", "moeqModuleParse", context.handle, data, len(data), name.encode()
     )
     return Module(handle, context)
+
+
+@dataclass
+class Artifact:
+    """Kernels for a GPU, with the manifest that says how to launch them."""
+
+    manifest: dict
+    files: dict[str, bytes] = field(repr=False)
+
+    @property
+    def ptx(self) -> dict[str, str]:
+        """The PTX of each kernel, by its name."""
+        suffix = ".ptx"
+        return {
+            name.removesuffix(suffix): data.decode()
+            for name, data in self.files.items()
+            if name.endswith(suffix)
+        }
+
+    def save(self, directory) -> None:
+        """Writes the files, which `load` reads."""
+        directory = Path(directory)
+        directory.mkdir(parents=True, exist_ok=True)
+        for name, data in self.files.items():
+            (directory / name).write_bytes(data)
+
+
+def compile(module: Module, chip: str = "sm_90a", out_dir=None) -> Artifact:
+    """Compiles the functions of a module for a chip, and saves them in `out_dir`."""
+    handle = module.context.call(
+        f"compile the module for {chip}", "moeqModuleCompile", module.handle, chip.encode()
+    )
+    try:
+        count = ctypes.c_size_t()
+        entries = library().moeqFilesGet(handle, ctypes.byref(count))[: count.value]
+        files = {e.name.decode(): ctypes.string_at(e.data, e.size) for e in entries}
+    finally:
+        library().moeqFilesDestroy(handle)
+    artifact = Artifact(json.loads(files["manifest.json"]), files)
+    if out_dir is not None:
+        artifact.save(out_dir)
+    return artifact
