@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "moeq/Conversion/Passes.h"
 #include "moeq/Dialect/Moeq/Transforms/Passes.h"
 #include "moeq/Pipelines/Pipelines.h"
 
@@ -33,6 +34,10 @@ void mlir::moeq::buildToTiles(OpPassManager &pm) {
   pm.addPass(createCSEPass());
 }
 
-void mlir::moeq::buildToKernels(OpPassManager &pm) {}
+void mlir::moeq::buildToKernels(OpPassManager &pm) {
+  pm.addPass(createMoeqOutlineKernels());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
 
 void mlir::moeq::buildToHardware(OpPassManager &pm) {}
