@@ -41,7 +41,7 @@ have_cuda() {
 
 # install_python: build/venv with the packages of scripts/constraints.txt.
 install_python() {
-  local packages=(numpy ml_dtypes pytest ruff) stamp
+  local packages=(numpy ml_dtypes pytest ruff setuptools) stamp
   have_cuda || packages+=(nvidia-cuda-nvcc nvidia-nvvm)
   stamp="${packages[*]} $(cksum <scripts/constraints.txt)"
   [ "$(cat build/venv/stamp 2>/dev/null)" = "$stamp" ] && return
