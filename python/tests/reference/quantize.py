@@ -8,6 +8,13 @@ from reference import formats
 from reference.scaled import Format, Scaled
 
 F32 = np.float32
+# The smallest and the largest scale of each type.
+LIMITS = {
+    "f32": (F32(2.0**-149), np.finfo(F32).max),
+    "f16": (F32(2.0**-24), F32(65504)),
+    "bf16": (F32(2.0**-133), F32((2 - 2.0**-7) * 2.0**127)),
+    "f8E4M3FN": (F32(2.0**-9), F32(448)),
+}
 
 
 @dataclass(frozen=True)
@@ -104,12 +111,12 @@ def e8m0_floor(amax, element: str) -> int:
 def scale_of(amax, format: Format, r: Recipe, qmax: float) -> tuple[np.ndarray, np.ndarray]:
     """The scale and the quant scale of a block of finite numbers, in f32, before the
     scale is stored; (2^(b-127), 2^(127-b)) where the rule is an E8M0 one."""
-    amax = max(F32(amax), F32(r.amax_floor))
-    if amax == 0:
-        if r.zero_block == "one":
-            return F32(1), F32(1)
+    if amax == 0 and r.zero_block == "one":
+        return F32(1), F32(1)
+    if amax == 0 and r.zero_block == "min":
         code = 0 if format.scale == "f8E8M0FNU" else 1
         return F32(2.0 ** (code - 127)), F32(2.0 ** (127 - code))
+    amax = max(F32(amax), F32(r.amax_floor))
     if r.scale_round == "e8m0_floor":
         code = e8m0_floor(amax, format.value)
         return F32(2.0 ** (code - 127)), F32(2.0 ** (127 - code))
@@ -132,9 +139,15 @@ def scale_of(amax, format: Format, r: Recipe, qmax: float) -> tuple[np.ndarray, 
         if r.scale_round == "e8m0_up":
             code = e8m0_up(scale)
             return F32(2.0 ** (code - 127)), F32(2.0 ** (127 - code))
-        if r.scale != "rcp_of_quant":
-            quant = F32(F32(1) / scale)
-        return scale, quant
+    # A scale that is stored is positive and finite.
+    scale = np.clip(scale, *LIMITS[format.scale])
+    return scale, quant if r.scale == "rcp_of_quant" else reciprocal(scale)
+
+
+def reciprocal(scale):
+    """1 / scale, limited to f32."""
+    with np.errstate(over="ignore", divide="ignore"):
+        return np.minimum(F32(1) / scale, np.finfo(F32).max)
 
 
 def store_scale(scale, element: str):
@@ -178,10 +191,10 @@ def quantize_block(x, format: Format, r: Recipe):
             scaled = x * quant
         elif r.apply == "divide":
             scaled = x / used
-        elif r.apply == "mul_rcp":
-            scaled = x * F32(F32(1) / used)
-        else:
+        elif r.apply == "mul_quant" and format.scale == "f32":
             scaled = x * quant
+        else:
+            scaled = x * reciprocal(used)
         if lo is None:
             return formats.encode(scaled, element), stored, zero
         rounded = np.rint(scaled)
