@@ -201,7 +201,7 @@ func.func @layouts(%w: tensor<8x100x320x!s>, %e: index, %n: index) -> (tensor<?x
 func.func private @callee(tensor<4x64x!a>) -> tensor<4x64x!a>
 
 // CHECK-LABEL: func @control_flow(
-// CHECK: %[[CALL:.*]]:2 = call @callee(%{{.*}}, %{{.*}})
+// CHECK: %[[CALL:.*]]:2 = call @callee(%{{.*}}, %{{.*}}) {moeq.marked}
 // CHECK: %[[IF:.*]]:2 = scf.if
 // CHECK: scf.yield %[[CALL]]#0, %[[CALL]]#1
 // CHECK: %[[WHILE:.*]]:2 = scf.while (%{{.*}} = %[[IF]]#0, %{{.*}} = %[[IF]]#1)
@@ -213,7 +213,7 @@ func.func private @callee(tensor<4x64x!a>) -> tensor<4x64x!a>
 // CHECK: ^bb1(%{{.*}}: tensor<4x64xf8E4M3FN>, %{{.*}}: tensor<4x1xf32>)
 // CHECK: cf.br ^bb3(%{{.*}}, %{{.*}} : tensor<4x64xf8E4M3FN>, tensor<4x1xf32>)
 func.func @control_flow(%c: i1, %i: index, %a: tensor<4x64x!a>) -> tensor<4x64x!a> {
-  %0 = func.call @callee(%a) : (tensor<4x64x!a>) -> tensor<4x64x!a>
+  %0 = func.call @callee(%a) {moeq.marked} : (tensor<4x64x!a>) -> tensor<4x64x!a>
   %1 = scf.if %c -> tensor<4x64x!a> {
     scf.yield %0 : tensor<4x64x!a>
   } else {
@@ -240,6 +240,19 @@ func.func @control_flow(%c: i1, %i: index, %a: tensor<4x64x!a>) -> tensor<4x64x!
   cf.br ^bb3(%4 : tensor<4x64x!a>)
 ^bb3(%y: tensor<4x64x!a>):
   return %y : tensor<4x64x!a>
+}
+
+// -----
+
+!a = !moeq.scaled<i8, block = [*], scale = f32, zero = i8>
+
+// What bufferization reads holds for each component.
+// CHECK-LABEL: func @writable(
+// CHECK-SAME: tensor<4x64xi8> {bufferization.writable = false, moeq.name = "x", moeq.other = 1 : i64}
+// CHECK-SAME: tensor<4x1xf32> {bufferization.writable = false, moeq.name = "x.scale"}
+// CHECK-SAME: tensor<4x1xi8> {bufferization.writable = false, moeq.name = "x.zero"}
+func.func @writable(%a: tensor<4x64x!a> {bufferization.writable = false, moeq.name = "x", moeq.other = 1}) -> tensor<4x64x!a> {
+  return %a : tensor<4x64x!a>
 }
 
 // -----

@@ -12,6 +12,7 @@
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -27,6 +28,8 @@ using namespace mlir::moeq;
 using namespace mlir::moeq::detail;
 
 static constexpr StringLiteral kNameAttr = "moeq.name";
+/// What the names of components after the values end with.
+static constexpr StringLiteral kSuffixes[] = {".scale", ".zero"};
 
 //===----------------------------------------------------------------------===//
 // Attributes of arguments and results
@@ -58,8 +61,9 @@ static Signature takeSignature(func::FuncOp func) {
 }
 
 /// The attributes of the components of what had `types` and `attrs`: those of a
-/// tensor go to its values. Where an index has moved, each component is named
-/// after what it was, by its `moeq.name` or else `prefix` and its old index.
+/// tensor go to its values, those that bufferization reads to each component.
+/// Where an index has moved, each component is named after what it was, by its
+/// `moeq.name` or else `prefix` and its old index.
 static SmallVector<Attribute> unpackAttrs(ArrayRef<Type> types,
                                           ArrayRef<DictionaryAttr> attrs,
                                           StringRef prefix) {
@@ -69,25 +73,26 @@ static SmallVector<Attribute> unpackAttrs(ArrayRef<Type> types,
   SmallVector<Attribute> unpacked;
   for (auto [index, type] : llvm::enumerate(types)) {
     MLIRContext *context = type.getContext();
-    NamedAttrList list(attrs.empty() ? DictionaryAttr() : attrs[index]);
-    auto name = dyn_cast_or_null<StringAttr>(list.get(kNameAttr));
+    NamedAttrList values(attrs.empty() ? DictionaryAttr() : attrs[index]);
+    auto name = dyn_cast_or_null<StringAttr>(values.get(kNameAttr));
     if (!name)
       name = StringAttr::get(context, prefix + Twine(index));
     if (moved)
-      list.set(kNameAttr, name);
-    unpacked.push_back(list.getDictionary(context));
+      values.set(kNameAttr, name);
+    unpacked.push_back(values.getDictionary(context));
     ScaledType scaled = getScaledElementType(type);
     if (!scaled)
       continue;
-    auto addComponent = [&](StringRef suffix) {
-      NamedAttrList component;
-      component.set(kNameAttr,
-                    StringAttr::get(context, name.getValue() + suffix));
-      unpacked.push_back(component.getDictionary(context));
-    };
-    addComponent(".scale");
-    if (scaled.getZero())
-      addComponent(".zero");
+    NamedAttrList other;
+    for (NamedAttribute attr : values)
+      if (isa_and_nonnull<bufferization::BufferizationDialect>(
+              attr.getNameDialect()))
+        other.push_back(attr);
+    for (StringRef suffix :
+         ArrayRef(kSuffixes).take_front(scaled.getNumComponents() - 1)) {
+      other.set(kNameAttr, StringAttr::get(context, name.getValue() + suffix));
+      unpacked.push_back(other.getDictionary(context));
+    }
   }
   return unpacked;
 }

@@ -267,6 +267,27 @@ SmallVector<SmallVector<Value>> groupByType(const TypeConverter &converter,
   return groups;
 }
 
+/// Upstream's pattern drops the attributes.
+struct UnpackCall : UnpackPattern<func::CallOp> {
+  using UnpackPattern::UnpackPattern;
+
+  LogicalResult
+  matchAndRewrite(func::CallOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    SmallVector<Type> types;
+    if (failed(getTypeConverter()->convertTypes(op.getResultTypes(), types)))
+      return failure();
+    auto call = func::CallOp::create(rewriter, op.getLoc(), op.getCallee(),
+                                     types, flatten(adaptor.getOperands()));
+    call.setNoInline(op.getNoInline());
+    call->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+    rewriter.replaceOpWithMultiple(op, groupByType(*getTypeConverter(),
+                                                   op.getResultTypes(),
+                                                   call.getResults()));
+    return success();
+  }
+};
+
 struct UnpackForall : UnpackPattern<scf::ForallOp> {
   using UnpackPattern::UnpackPattern;
 
@@ -370,12 +391,11 @@ void moeq::detail::populateUnpackScaledPatterns(const TypeConverter &converter,
   populateFunctionOpInterfaceTypeConversionPattern<func::FuncOp>(patterns,
                                                                  converter);
   populateReturnOpTypeConversionPattern(patterns, converter);
-  populateCallOpTypeConversionPattern(patterns, converter);
   scf::populateSCFStructuralTypeConversions(converter, patterns);
   cf::populateCFStructuralTypeConversions(converter, patterns);
   patterns.add<UnpackExtractSlice, UnpackInsertSlice<tensor::InsertSliceOp>,
                UnpackInsertSlice<tensor::ParallelInsertSliceOp>, UnpackEmpty,
                UnpackDim, UnpackCast, UnpackCollapseShape, UnpackExpandShape,
-               UnpackSelect, UnpackForall, UnpackPack, UnpackUnpack,
+               UnpackSelect, UnpackCall, UnpackForall, UnpackPack, UnpackUnpack,
                UnpackComponentOp>(converter, patterns.getContext());
 }

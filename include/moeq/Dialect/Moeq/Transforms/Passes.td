@@ -62,7 +62,8 @@ def MoeqUnpackScaled : Pass<"moeq-unpack-scaled", "::mlir::ModuleOp"> {
     loop steps and value bounds, is an error too, or, with `assert-cuts`, a
     `cf.assert` before the slice.
 
-    Attributes of an argument or result go to its values. Where a signature has
+    Attributes of an argument or result go to its values, those of bufferization
+    to each component. Where a signature has
     scaled tensors, each of its components is named by `moeq.name`: `NAME`,
     `NAME.scale` and `NAME.zero` after the tensor's own `moeq.name`, or else after
     the index that it had, `arg0` or `result0`.
