@@ -206,6 +206,15 @@ SliceRegion moeq::detail::getComponentRegion(OpBuilder &builder, Location loc,
 
 using Variable = ValueBoundsConstraintSet::Variable;
 
+/// A constant index that sums of two do not overflow.
+static std::optional<int64_t> getConstantExtent(OpFoldResult index) {
+  std::optional<int64_t> constant = getConstantIntValue(index);
+  if (!constant || *constant < 0 ||
+      *constant > std::numeric_limits<int64_t>::max() / 2)
+    return std::nullopt;
+  return constant;
+}
+
 static bool isMultiple(OpFoldResult index, int64_t block) {
   return getKnownDivisor(index) % block == 0;
 }
@@ -303,8 +312,8 @@ std::optional<bool> moeq::detail::proveCut(Value whole, const Cut &cut,
                                            OpFoldResult offset,
                                            OpFoldResult size) {
   auto [what, dim, block, rule] = cut;
-  std::optional<int64_t> start = getConstantIntValue(offset);
-  std::optional<int64_t> count = getConstantIntValue(size);
+  std::optional<int64_t> start = getConstantExtent(offset);
+  std::optional<int64_t> count = getConstantExtent(size);
   int64_t extent = cast<RankedTensorType>(whole.getType()).getDimSize(dim);
   bool isStatic = start && count && !ShapedType::isDynamic(extent);
   switch (rule) {
