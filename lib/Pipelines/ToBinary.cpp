@@ -25,6 +25,7 @@ void mlir::moeq::buildToBinary(OpPassManager &pm, const ToPtxOptions &options) {
   OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>();
   kernels.addPass(createCanonicalizerPass());
   kernels.addPass(createCSEPass());
+  kernels.addPass(createMoeqSmallFloatsToNVVM());
   kernels.addPass(createMoeqExpandSmallFloats());
   kernels.addPass(memref::createExpandStridedMetadataPass());
   kernels.addPass(createLowerAffinePass());

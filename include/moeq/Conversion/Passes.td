@@ -54,4 +54,19 @@ def MoeqOutlineKernels : Pass<"moeq-outline-kernels", "::mlir::ModuleOp"> {
   ];
 }
 
+def MoeqSmallFloatsToNVVM
+    : Pass<"moeq-small-floats-to-nvvm", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "conversions of fp8 to the instructions of the chip";
+  let description = [{
+    Rewrites `arith.truncf` from f32 to f8E4M3FN and f8E5M2, and `arith.extf`
+    from them, to `nvvm.convert` of pairs, where the chip of the `#nvvm.target`
+    has it: `cvt.rn.satfinite` gives the codes of `moeq-expand-small-floats`,
+    which lowers what is left.
+  }];
+  let dependentDialects = [
+    "::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect",
+    "::mlir::arith::ArithDialect", "::mlir::vector::VectorDialect"
+  ];
+}
+
 #endif // MOEQ_CONVERSION_PASSES_TD
