@@ -16,6 +16,8 @@
 #include "moeq/Dialect/Moeq/Transforms/BufferizableOpInterfaceImpl.h"
 #include "moeq/Dialect/Moeq/Transforms/Passes.h"
 #include "moeq/Dialect/Moeq/Transforms/TilingInterfaceImpl.h"
+#include "moeq/Dialect/MoeqGPU/IR/MoeqGPU.h"
+#include "moeq/Dialect/MoeqGPU/Transforms/Passes.h"
 #include "moeq/Pipelines/Pipelines.h"
 #include "moeq/Target/Passes.h"
 
@@ -30,7 +32,7 @@ void moeq::registerAllDialects(DialectRegistry &registry) {
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
   registerAllToLLVMIRTranslations(registry);
-  registry.insert<MoeqDialect>();
+  registry.insert<MoeqDialect, moeq_gpu::MoeqGPUDialect>();
   registerBufferizableOpInterfaceExternalModels(registry);
   registerTilingInterfaceExternalModels(registry);
 }
@@ -39,6 +41,7 @@ void moeq::registerAllPasses() {
   mlir::registerAllPasses();
   registerMoeqTransformsPasses();
   registerMoeqTargetPasses();
+  moeq_gpu::registerMoeqGPUTransformsPasses();
   registerPipelines();
   registerMoeqConversionPasses();
 }

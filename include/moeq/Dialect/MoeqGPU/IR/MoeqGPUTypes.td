@@ -1,0 +1,125 @@
+//===- MoeqGPUTypes.td - Types of the moeq_gpu dialect -----*- tablegen -*-===//
+//
+// Part of moeq, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MOEQ_DIALECT_MOEQGPU_IR_MOEQGPUTYPES_TD
+#define MOEQ_DIALECT_MOEQGPU_IR_MOEQGPUTYPES_TD
+
+include "moeq/Dialect/MoeqGPU/IR/MoeqGPUBase.td"
+include "mlir/IR/AttrTypeBase.td"
+
+class MoeqGPU_Type<string name, string typeMnemonic>
+    : TypeDef<MoeqGPU_Dialect, name> {
+  let mnemonic = typeMnemonic;
+}
+
+// A static `rows x columns x element`.
+class MoeqGPU_ShapedType<string name, string typeMnemonic>
+    : MoeqGPU_Type<name, typeMnemonic> {
+  let parameters = (ins "int64_t":$rows, "int64_t":$columns, "::mlir::Type":$elementType);
+  let assemblyFormat = "`<` custom<Shape>($rows, $columns, $elementType) `>`";
+  let genVerifyDecl = 1;
+}
+
+def MoeqGPU_FragmentType : MoeqGPU_ShapedType<"Fragment", "fragment"> {
+  let summary = "a matrix in the registers of a warpgroup";
+  let description = [{
+    A matrix whose elements are spread over the 128 threads of a warpgroup as
+    the accumulator of `wgmma` is (`FragmentLayout.h`): `rows` a multiple of 64
+    and `columns` one of 8. A fragment with one row (or one column) holds in each
+    thread the elements of the columns (rows) that the thread owns, and
+    broadcasts against whole fragments.
+
+    ```mlir
+    !moeq_gpu.fragment<64x256xf32>
+    ```
+  }];
+}
+
+def MoeqGPU_TileType : MoeqGPU_ShapedType<"Tile", "tile"> {
+  let summary = "a matrix in shared memory";
+  let description = [{
+    Row-major panels of 128 bytes a row, panel after panel, each swizzled as
+    TMA's 128-byte mode does (16-byte chunk c of row r lies at chunk c xor (r mod
+    8)). A row of the tile is a multiple of 128 bytes, `rows` a multiple of 8.
+
+    ```mlir
+    !moeq_gpu.tile<128x128xf8E4M3FN>
+    ```
+  }];
+  let extraClassDeclaration = [{
+    /// The bytes of a row of a panel.
+    static constexpr int64_t kPanelBytes = 128;
+    /// The columns of a panel.
+    int64_t getPanelColumns() const {
+      return kPanelBytes * 8 / getElementType().getIntOrFloatBitWidth();
+    }
+    int64_t getNumPanels() const { return getColumns() / getPanelColumns(); }
+    /// The size of the tile in bytes.
+    int64_t getBytes() const { return getNumPanels() * getRows() * kPanelBytes; }
+  }];
+}
+
+def MoeqGPU_TensorMapType : MoeqGPU_ShapedType<"TensorMap", "tensor_map"> {
+  let summary = "a TMA descriptor of a row-major matrix";
+  let description = [{
+    `rows x columns` is the box that one copy moves; a row of it is 128 bytes,
+    swizzled as in `tile`. Elements outside of the matrix read as zero and are
+    not written. The pitch of the matrix is a multiple of 16 bytes.
+
+    ```mlir
+    !moeq_gpu.tensor_map<128x128xf8E4M3FN>
+    ```
+  }];
+}
+
+def MoeqGPU_RingType : MoeqGPU_Type<"Ring", "ring"> {
+  let summary = "a ring of shared-memory stages";
+  let description = [{
+    `stages` stages, each with one tile of each payload type, and two barriers a
+    stage: full (the copies have arrived) and empty (all consumers are done).
+
+    ```mlir
+    !moeq_gpu.ring<4 x [128x128xf8E4M3FN, 256x128xf8E4M3FN]>
+    ```
+  }];
+  let parameters = (ins "int64_t":$stages, ArrayRefParameter<"::mlir::moeq_gpu::TileType">:$payload);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// The bytes of one stage.
+    int64_t getStageBytes() const;
+    /// The bytes of all barriers: full ones first, then empty ones.
+    int64_t getBarrierBytes() const { return 2 * 8 * getStages(); }
+  }];
+}
+
+def MoeqGPU_CursorType : MoeqGPU_Type<"Cursor", "cursor"> {
+  let summary = "a position in a ring: slot and phase";
+}
+
+def MoeqGPU_ScheduleType : MoeqGPU_Type<"Schedule", "schedule"> {
+  let summary = "the output tiles of a grouped matmul, in the order of the work";
+  let description = [{
+    Tiles of `rows x columns`, over the row tiles of all groups and the column
+    tiles of N. Tiles are ordered by row groups of `raster` row tiles, then
+    columns, then rows, so that a wave of CTAs shares operands. Each lane of a
+    warp knows `groupsPerLane` consecutive groups, so at most 32 times as many.
+
+    ```mlir
+    !moeq_gpu.schedule<128x256, raster = 16, groups_per_lane = 1>
+    ```
+  }];
+  let parameters = (ins "int64_t":$rows, "int64_t":$columns, "int64_t":$raster,
+                        "int64_t":$groupsPerLane);
+  let assemblyFormat = [{
+    `<` custom<Pair>($rows, $columns) `,` `raster` `=` $raster `,`
+    `groups_per_lane` `=` $groupsPerLane `>`
+  }];
+  let genVerifyDecl = 1;
+}
+
+#endif // MOEQ_DIALECT_MOEQGPU_IR_MOEQGPUTYPES_TD

@@ -1,0 +1,114 @@
+//===- KernelBudget.cpp - What a kernel takes of a CTA ----------*- C++ -*-===//
+//
+// Part of moeq, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "moeq/Dialect/Moeq/IR/Moeq.h"
+#include "moeq/Dialect/MoeqGPU/IR/MoeqGPU.h"
+#include "moeq/Target/Chips.h"
+
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+using namespace mlir;
+using namespace mlir::moeq_gpu;
+
+// The alignment that the 128-byte swizzle asks of a tile.
+static constexpr int64_t kTileAlignment = 1024;
+
+KernelBudget mlir::moeq_gpu::getKernelBudget(RolesOp roles) {
+  KernelBudget budget;
+  int64_t consumers = roles.getConsumers();
+  budget.threads = roles.getNumThreads();
+  budget.registers =
+      kWarpgroupThreads *
+      (roles.getProducerRegisters() + consumers * roles.getConsumerRegisters());
+  // One for the CTA, one for the stores of each consumer.
+  budget.namedBarriers = 1 + consumers;
+
+  auto place = [&](Operation *op, int64_t bytes) {
+    budget.offsets[op] = budget.sharedMemory;
+    budget.sharedMemory += llvm::alignTo(bytes, kTileAlignment);
+  };
+  Operation *function = roles->getParentOp();
+  SmallVector<RingCreateOp> rings;
+  function->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (auto ring = dyn_cast<RingCreateOp>(op)) {
+      RingType type = ring.getResult().getType();
+      place(op, type.getStages() * type.getStageBytes());
+      rings.push_back(ring);
+    } else if (auto alloc = dyn_cast<AllocOp>(op)) {
+      bool isPrivate = roles.getConsumer().isAncestor(op->getParentRegion());
+      if (isPrivate)
+        budget.privateTiles.insert(op);
+      place(op, alloc.getResult().getType().getBytes() *
+                    (isPrivate ? consumers : 1));
+    }
+  });
+  // Barriers last: they need no alignment to speak of.
+  for (RingCreateOp ring : rings) {
+    budget.barrierOffsets[ring] = budget.sharedMemory;
+    budget.sharedMemory += ring.getResult().getType().getBarrierBytes();
+  }
+  return budget;
+}
+
+// The target of the module around `op`, or null.
+static moeq::TargetAttr getTarget(Operation *op) {
+  for (; op; op = op->getParentOp())
+    if (auto target = op->getAttrOfType<moeq::TargetAttr>("moeq.target"))
+      return target;
+  return {};
+}
+
+LogicalResult RolesOp::verifyRegions() {
+  // Each check names the number that the chip cannot hold.
+  auto checkRegisters = [&](int64_t registers, StringRef who) -> LogicalResult {
+    if (registers < 24 || registers > 256 || registers % 8 != 0)
+      return emitOpError(
+                 "expects a multiple of 8 from 24 to 256 registers for the ")
+             << who << ", got " << registers;
+    return success();
+  };
+  if (failed(checkRegisters(getProducerRegisters(), "producer")) ||
+      failed(checkRegisters(getConsumerRegisters(), "consumers")))
+    return failure();
+  if (getConsumer().getNumArguments() != 1 ||
+      !getConsumer().getArgument(0).getType().isInteger(32))
+    return emitOpError("expects one i32 argument of the consumer region, got ")
+           << getConsumer().getNumArguments() << " arguments";
+  if (getProducer().getNumArguments() != 0)
+    return emitOpError("expects no argument of the producer region, got ")
+           << getProducer().getNumArguments();
+  if (!isa<FunctionOpInterface>((*this)->getParentOp()))
+    return emitOpError("expects to be in the body of a function");
+
+  KernelBudget budget = getKernelBudget(*this);
+  if (budget.threads > 1024)
+    return emitOpError("expects at most 1024 threads, got ") << budget.threads;
+  if (budget.registers > 65536)
+    return emitOpError("expects at most 65536 registers of all threads, got ")
+           << budget.registers;
+  if (budget.namedBarriers > 16)
+    return emitOpError("expects at most 16 named barriers, got ")
+           << budget.namedBarriers;
+  moeq::TargetAttr target = getTarget(*this);
+  FailureOr<const moeq::Chip *> chip =
+      moeq::lookupChip(getLoc(), target ? target.getChip().getValue()
+                                        : StringRef(moeq::kDefaultChip));
+  if (failed(chip))
+    return failure();
+  int64_t limit = target && target.getSharedMemory() ? target.getSharedMemory()
+                                                     : (*chip)->sharedMemory;
+  if (budget.sharedMemory > limit)
+    return emitOpError("expects at most ")
+           << limit << " bytes of shared memory on " << (*chip)->name
+           << ", got " << budget.sharedMemory;
+  bool sameConsumers = true;
+  for (auto &[op, offset] : budget.barrierOffsets)
+    sameConsumers &= cast<RingCreateOp>(op).getConsumers() == getConsumers();
+  if (!sameConsumers)
+    return emitOpError("expects rings for ") << getConsumers() << " consumers";
+  return success();
+}

@@ -1,0 +1,228 @@
+//===- MoeqGPUOps.cpp - Ops of the moeq_gpu dialect -------------*- C++ -*-===//
+//
+// Part of moeq, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/OpImplementation.h"
+#include "moeq/Dialect/MoeqGPU/IR/MoeqGPU.h"
+
+using namespace mlir;
+using namespace mlir::moeq_gpu;
+
+//===----------------------------------------------------------------------===//
+// Syntax
+//===----------------------------------------------------------------------===//
+
+// The accumulator of an mma has the type of its result.
+static ParseResult parseAccumulator(
+    OpAsmParser &parser, Type &result,
+    const std::optional<OpAsmParser::UnresolvedOperand> &accumulator,
+    Type &accumulatorType) {
+  if (parser.parseType(result))
+    return failure();
+  if (accumulator)
+    accumulatorType = result;
+  return success();
+}
+
+static void printAccumulator(OpAsmPrinter &printer, Operation *, Type result,
+                             Value, Type) {
+  printer << result;
+}
+
+#define GET_OP_CLASSES
+#include "moeq/Dialect/MoeqGPU/IR/MoeqGPUOps.cpp.inc"
+
+//===----------------------------------------------------------------------===//
+// Tiles and their order
+//===----------------------------------------------------------------------===//
+
+LogicalResult TilesOp::verify() {
+  if (static_cast<bool>(getOffsets()) == static_cast<bool>(getRows()))
+    return emitOpError("expects either offsets or rows");
+  if (getTile()[0] < 1 || getTile()[1] < 1)
+    return emitOpError("expects a tile, got ")
+           << getTile()[0] << 'x' << getTile()[1];
+  Block &body = getBody().front();
+  if (body.getNumArguments() != 4 ||
+      !llvm::all_of(body.getArgumentTypes(),
+                    [](Type type) { return type.isIndex(); }))
+    return emitOpError("expects 4 index arguments of the body, got ")
+           << body.getArgumentTypes();
+  return success();
+}
+
+LogicalResult ScheduleOp::verify() {
+  if (static_cast<bool>(getOffsets()) == static_cast<bool>(getRows()))
+    return emitOpError("expects either offsets or rows");
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Tensor maps and shared memory
+//===----------------------------------------------------------------------===//
+
+LogicalResult EncodeTensorMapOp::verify() {
+  auto source = cast<MemRefType>(getSource().getType());
+  Type element = getResult().getType().getElementType();
+  if (source.getElementType() != element)
+    return emitOpError("expects elements of type ")
+           << element << ", got " << source.getElementType();
+  if (!source.getLayout().isIdentity())
+    return emitOpError("expects a contiguous memref, got ") << source;
+  int64_t columns = source.getShape().back();
+  int64_t pitch = columns * element.getIntOrFloatBitWidth() / 8;
+  if (!ShapedType::isDynamic(columns) && pitch % 16 != 0)
+    return emitOpError("expects a row pitch of a multiple of 16 bytes, got ")
+           << pitch;
+  return success();
+}
+
+LogicalResult SubtileOp::verify() {
+  TileType source = getSource().getType(), result = getResult().getType();
+  if (source.getNumPanels() != 1)
+    return emitOpError("expects a source of one panel, got ")
+           << source.getNumPanels();
+  if (source.getElementType() != result.getElementType() ||
+      source.getColumns() != result.getColumns() ||
+      source.getRows() < result.getRows())
+    return emitOpError("expects rows of ") << source << ", got " << result;
+  return success();
+}
+
+LogicalResult RingFillOp::verify() {
+  ArrayRef<TileType> payload = getRing().getType().getPayload();
+  if (getMaps().size() != payload.size())
+    return emitOpError("expects ")
+           << payload.size() << " tensor maps, got " << getMaps().size();
+  if (getCoordinates().size() != 2 * payload.size())
+    return emitOpError("expects ") << 2 * payload.size() << " coordinates, got "
+                                   << getCoordinates().size();
+  for (auto [map, tile] : llvm::zip_equal(getMaps(), payload)) {
+    auto box = cast<TensorMapType>(map.getType());
+    if (box.getElementType() != tile.getElementType() ||
+        tile.getRows() % box.getRows() != 0 ||
+        tile.getColumns() != box.getColumns())
+      return emitOpError("expects a tensor map that fills ")
+             << tile << ", got " << box;
+  }
+  return success();
+}
+
+LogicalResult RingWaitOp::verify() {
+  ArrayRef<TileType> payload = getRing().getType().getPayload();
+  if (!llvm::equal(getTiles().getTypes(), payload))
+    return emitOpError("expects the payload types as results, got ")
+           << getTiles().getTypes();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Fragments
+//===----------------------------------------------------------------------===//
+
+LogicalResult MmaOp::verify() {
+  TileType a = getA().getType(), b = getB().getType();
+  FragmentType result = getResult().getType();
+  auto isFloat8 = [](Type type) {
+    return isa<Float8E4M3FNType, Float8E5M2Type>(type);
+  };
+  Type elementA = a.getElementType(), elementB = b.getElementType();
+  bool isFloat =
+      (isFloat8(elementA) && isFloat8(elementB)) ||
+      (elementA == elementB && (elementA.isBF16() || elementA.isF16()));
+  bool isInteger = elementA.isInteger(8) && elementB.isInteger(8);
+  if (!isFloat && !isInteger)
+    return emitOpError(
+               "expects operands of 8-bit floats, bf16, f16 or i8, got ")
+           << elementA << " and " << elementB;
+  if (isFloat ? !result.getElementType().isF32()
+              : !result.getElementType().isInteger(32))
+    return emitOpError("expects a result of ")
+           << (isFloat ? "f32" : "i32") << ", got " << result.getElementType();
+  if (a.getNumPanels() != 1 || a.getColumns() != b.getColumns())
+    return emitOpError(
+               "expects operands of one panel and the same columns, got ")
+           << a << " and " << b;
+  if (a.getRows() != result.getRows() || b.getRows() != result.getColumns())
+    return emitOpError("expects a result of ")
+           << a.getRows() << 'x' << b.getRows() << ", got " << result;
+  if (b.getRows() > 256)
+    return emitOpError("expects at most 256 rows of b, got ") << b.getRows();
+  if (a.getRows() != 64)
+    return emitOpError("expects 64 rows of a, got ") << a.getRows();
+  if (getAccumulator() && getAccumulator().getType() != result)
+    return emitOpError("expects an accumulator of ")
+           << result << ", got " << getAccumulator().getType();
+  return success();
+}
+
+LogicalResult SliceOp::verify() {
+  FragmentType source = getSource().getType(), result = getResult().getType();
+  if (source.getRows() != result.getRows() ||
+      source.getElementType() != result.getElementType() ||
+      getColumn() % 8 != 0 ||
+      static_cast<int64_t>(getColumn()) + result.getColumns() >
+          source.getColumns())
+    return emitOpError("expects columns of ")
+           << source << ", got " << result << " at " << getColumn();
+  return success();
+}
+
+LogicalResult MapOp::verify() {
+  FragmentType result = getResult().getType();
+  for (Value operand : getFragments()) {
+    auto type = cast<FragmentType>(operand.getType());
+    if ((type.getRows() != 1 && type.getRows() != result.getRows()) ||
+        (type.getColumns() != 1 && type.getColumns() != result.getColumns()))
+      return emitOpError("expects operands that broadcast to ")
+             << result << ", got " << type;
+  }
+  return success();
+}
+
+LogicalResult MapOp::verifyRegions() {
+  Block &body = getBody().front();
+  size_t count = getFragments().size();
+  if (body.getNumArguments() != count + 2)
+    return emitOpError("expects ")
+           << count + 2 << " arguments of the body, got "
+           << body.getNumArguments();
+  for (auto [operand, argument] :
+       llvm::zip(getFragments(), body.getArguments())) {
+    Type element = cast<FragmentType>(operand.getType()).getElementType();
+    if (argument.getType() != element)
+      return emitOpError("expects a body argument of ")
+             << element << ", got " << argument.getType();
+  }
+  for (BlockArgument argument : body.getArguments().take_back(2))
+    if (!argument.getType().isIndex())
+      return emitOpError("expects row and column of type index, got ")
+             << argument.getType();
+  auto yield = dyn_cast<YieldOp>(body.getTerminator());
+  Type element = getResult().getType().getElementType();
+  if (!yield || !yield.getValue() || yield.getValue().getType() != element)
+    return emitOpError("expects a body that yields ") << element;
+  return success();
+}
+
+LogicalResult StoreOp::verify() {
+  FragmentType value = getValue().getType();
+  TileType staging = getStaging().getType();
+  TensorMapType map = getMap().getType();
+  Type element = value.getElementType();
+  if (element.getIntOrFloatBitWidth() < 16)
+    return emitOpError("expects elements of 16 or 32 bits, got ") << element;
+  if (value.getRows() != 64 || staging.getRows() != value.getRows() ||
+      staging.getColumns() != value.getColumns() ||
+      staging.getElementType() != element)
+    return emitOpError("expects a value of 64 rows and a tile like it, got ")
+           << value << " and " << staging;
+  if (map.getRows() != 64 || map.getElementType() != element)
+    return emitOpError("expects a tensor map of 64 rows of ")
+           << element << ", got " << map;
+  return success();
+}

@@ -1,0 +1,191 @@
+//===- MoeqGPUTypes.cpp - Types of the moeq_gpu dialect ---------*- C++ -*-===//
+//
+// Part of moeq, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/IR/DialectImplementation.h"
+#include "moeq/Dialect/MoeqGPU/IR/MoeqGPU.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace mlir::moeq_gpu;
+
+//===----------------------------------------------------------------------===//
+// Syntax
+//===----------------------------------------------------------------------===//
+
+static ParseResult parsePair(AsmParser &parser, int64_t &rows,
+                             int64_t &columns) {
+  SmallVector<int64_t> shape;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseDimensionList(shape, /*allowDynamic=*/false,
+                                /*withTrailingX=*/false))
+    return failure();
+  if (shape.size() != 2)
+    return parser.emitError(loc) << "expects 2 extents, got " << shape.size();
+  rows = shape[0];
+  columns = shape[1];
+  return success();
+}
+
+static void printPair(AsmPrinter &printer, int64_t rows, int64_t columns) {
+  printer << rows << 'x' << columns;
+}
+
+static ParseResult parseShape(AsmParser &parser, int64_t &rows,
+                              int64_t &columns, Type &elementType) {
+  SmallVector<int64_t> shape;
+  Type type;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseDimensionList(shape, /*allowDynamic=*/false) ||
+      parser.parseType(type))
+    return failure();
+  if (shape.size() != 2)
+    return parser.emitError(loc) << "expects 2 extents, got " << shape.size();
+  rows = shape[0];
+  columns = shape[1];
+  elementType = type;
+  return success();
+}
+
+static void printShape(AsmPrinter &printer, int64_t rows, int64_t columns,
+                       Type elementType) {
+  printer << rows << 'x' << columns << 'x' << elementType;
+}
+
+#define GET_TYPEDEF_CLASSES
+#include "moeq/Dialect/MoeqGPU/IR/MoeqGPUTypes.cpp.inc"
+
+void MoeqGPUDialect::registerTypes() {
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "moeq/Dialect/MoeqGPU/IR/MoeqGPUTypes.cpp.inc"
+      >();
+}
+
+// Syntax: `<` stages `x` `[` rows `x` columns `x` type (`,` ...)* `]` `>`
+Type RingType::parse(AsmParser &parser) {
+  SmallVector<int64_t> stages;
+  SmallVector<TileType> payload;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseLess() ||
+      parser.parseDimensionList(stages, /*allowDynamic=*/false))
+    return {};
+  if (stages.size() != 1) {
+    parser.emitError(loc) << "expects the number of stages, got "
+                          << stages.size() << " extents";
+    return {};
+  }
+  auto parseTile = [&]() -> ParseResult {
+    int64_t rows, columns;
+    Type type;
+    if (parseShape(parser, rows, columns, type))
+      return failure();
+    TileType tile = parser.getChecked<TileType>(loc, parser.getContext(), rows,
+                                                columns, type);
+    if (tile)
+      payload.push_back(tile);
+    return success(static_cast<bool>(tile));
+  };
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseTile) ||
+      parser.parseGreater())
+    return {};
+  return parser.getChecked<RingType>(loc, parser.getContext(), stages[0],
+                                     payload);
+}
+
+void RingType::print(AsmPrinter &printer) const {
+  printer << '<' << getStages() << "x[";
+  llvm::interleaveComma(getPayload(), printer, [&](TileType tile) {
+    printShape(printer, tile.getRows(), tile.getColumns(),
+               tile.getElementType());
+  });
+  printer << "]>";
+}
+
+//===----------------------------------------------------------------------===//
+// Invariants
+//===----------------------------------------------------------------------===//
+
+using EmitError = llvm::function_ref<InFlightDiagnostic()>;
+
+static LogicalResult verifyElement(EmitError emitError, Type type) {
+  if (!type.isIntOrFloat() ||
+      !llvm::is_contained({8, 16, 32}, type.getIntOrFloatBitWidth()))
+    return emitError() << "expects an element type of 8, 16 or 32 bits, got "
+                       << type;
+  return success();
+}
+
+// Whether `extent` is a positive multiple of `multiple`.
+static bool isMultiple(int64_t extent, int64_t multiple) {
+  return extent > 0 && extent % multiple == 0;
+}
+
+LogicalResult FragmentType::verify(EmitError emitError, int64_t rows,
+                                   int64_t columns, Type elementType) {
+  if (failed(verifyElement(emitError, elementType)))
+    return failure();
+  if (rows != 1 && !isMultiple(rows, 64))
+    return emitError() << "expects one row or a multiple of 64, got " << rows;
+  if (columns != 1 && !isMultiple(columns, 8))
+    return emitError() << "expects one column or a multiple of 8, got "
+                       << columns;
+  return success();
+}
+
+LogicalResult TileType::verify(EmitError emitError, int64_t rows,
+                               int64_t columns, Type elementType) {
+  if (failed(verifyElement(emitError, elementType)))
+    return failure();
+  if (!isMultiple(rows, 8))
+    return emitError() << "expects a multiple of 8 rows, got " << rows;
+  int64_t bytes = columns * elementType.getIntOrFloatBitWidth() / 8;
+  if (!isMultiple(bytes, kPanelBytes))
+    return emitError() << "expects a row of a multiple of 128 bytes, got "
+                       << bytes;
+  return success();
+}
+
+LogicalResult TensorMapType::verify(EmitError emitError, int64_t rows,
+                                    int64_t columns, Type elementType) {
+  if (failed(verifyElement(emitError, elementType)))
+    return failure();
+  if (rows < 1 || rows > 256)
+    return emitError() << "expects a box of 1 to 256 rows, got " << rows;
+  int64_t bytes = columns * elementType.getIntOrFloatBitWidth() / 8;
+  if (bytes != TileType::kPanelBytes)
+    return emitError() << "expects a box row of 128 bytes, got " << bytes;
+  return success();
+}
+
+LogicalResult RingType::verify(EmitError emitError, int64_t stages,
+                               ArrayRef<TileType> payload) {
+  if (stages < 2)
+    return emitError() << "expects at least 2 stages, got " << stages;
+  if (payload.empty())
+    return emitError() << "expects a payload, got none";
+  return success();
+}
+
+LogicalResult ScheduleType::verify(EmitError emitError, int64_t rows,
+                                   int64_t columns, int64_t raster,
+                                   int64_t groupsPerLane) {
+  if (rows < 1 || columns < 1)
+    return emitError() << "expects a tile, got " << rows << 'x' << columns;
+  if (raster < 1)
+    return emitError() << "expects a raster of at least 1, got " << raster;
+  if (groupsPerLane < 1 || groupsPerLane > kWarpThreads)
+    return emitError() << "expects 1 to 32 groups a lane, got "
+                       << groupsPerLane;
+  return success();
+}
+
+int64_t RingType::getStageBytes() const {
+  int64_t bytes = 0;
+  for (TileType tile : getPayload())
+    bytes += tile.getBytes();
+  return bytes;
+}

@@ -1,0 +1,195 @@
+// RUN: moeq-opt %s --split-input-file --verify-diagnostics
+
+// expected-error@+1 {{expects a row of a multiple of 128 bytes, got 64}}
+func.func private @tile_row(!moeq_gpu.tile<64x64xi8>)
+
+// -----
+
+// expected-error@+1 {{expects a multiple of 8 rows, got 4}}
+func.func private @tile_rows(!moeq_gpu.tile<4x128xi8>)
+
+// -----
+
+// expected-error@+1 {{expects one row or a multiple of 64, got 32}}
+func.func private @fragment_rows(!moeq_gpu.fragment<32x64xf32>)
+
+// -----
+
+// expected-error@+1 {{expects one column or a multiple of 8, got 12}}
+func.func private @fragment_columns(!moeq_gpu.fragment<64x12xf32>)
+
+// -----
+
+// expected-error@+1 {{expects an element type of 8, 16 or 32 bits, got 'f64'}}
+func.func private @fragment_element(!moeq_gpu.fragment<64x64xf64>)
+
+// -----
+
+// expected-error@+1 {{expects a box of 1 to 256 rows, got 512}}
+func.func private @box(!moeq_gpu.tensor_map<512x128xi8>)
+
+// -----
+
+// expected-error@+1 {{expects a box row of 128 bytes, got 256}}
+func.func private @box_row(!moeq_gpu.tensor_map<64x128xbf16>)
+
+// -----
+
+// expected-error@+1 {{expects at least 2 stages, got 1}}
+func.func private @stages(!moeq_gpu.ring<1x[64x128xi8]>)
+
+// -----
+
+// expected-error@+1 {{expects 1 to 32 groups a lane, got 64}}
+func.func private @lanes(!moeq_gpu.schedule<64x64, raster = 1, groups_per_lane = 64>)
+
+// -----
+
+// expected-error@+1 {{expects 2 extents, got 1}}
+func.func private @extents(!moeq_gpu.tile<128xi8>)
+
+// -----
+
+func.func @map_element(%a: memref<4x128xbf16>) {
+  // expected-error@+1 {{expects elements of type 'i8', got 'bf16'}}
+  %0 = moeq_gpu.encode_tensor_map %a : memref<4x128xbf16> -> !moeq_gpu.tensor_map<64x128xi8>
+  return
+}
+
+// -----
+
+func.func @map_pitch(%a: memref<4x120xi8>) {
+  // expected-error@+1 {{expects a row pitch of a multiple of 16 bytes, got 120}}
+  %0 = moeq_gpu.encode_tensor_map %a : memref<4x120xi8> -> !moeq_gpu.tensor_map<64x128xi8>
+  return
+}
+
+// -----
+
+func.func @tiles_rows(%n: index) {
+  // expected-error@+1 {{expects either offsets or rows}}
+  moeq_gpu.tiles columns(%n) tile [64, 64] {
+  ^bb0(%e: index, %r: index, %end: index, %c: index):
+  }
+  return
+}
+
+// -----
+
+func.func @tiles_arguments(%n: index) {
+  // expected-error@+1 {{expects 4 index arguments of the body, got 'index'}}
+  moeq_gpu.tiles rows(%n) columns(%n) tile [64, 64] {
+  ^bb0(%e: index):
+  }
+  return
+}
+
+// -----
+
+func.func @mma_types(%a: !moeq_gpu.tile<64x64xbf16>, %b: !moeq_gpu.tile<64x128xi8>) {
+  // expected-error@+1 {{expects operands of 8-bit floats, bf16, f16 or i8, got 'bf16' and 'i8'}}
+  %0 = moeq_gpu.mma %a, %b : !moeq_gpu.tile<64x64xbf16>, !moeq_gpu.tile<64x128xi8> -> !moeq_gpu.fragment<64x64xf32>
+  return
+}
+
+// -----
+
+func.func @mma_shape(%a: !moeq_gpu.tile<64x64xbf16>, %b: !moeq_gpu.tile<64x64xbf16>) {
+  // expected-error@+1 {{expects a result of 64x64, got '!moeq_gpu.fragment<64x128xf32>'}}
+  %0 = moeq_gpu.mma %a, %b : !moeq_gpu.tile<64x64xbf16>, !moeq_gpu.tile<64x64xbf16> -> !moeq_gpu.fragment<64x128xf32>
+  return
+}
+
+// -----
+
+func.func @map_broadcast(%a: !moeq_gpu.fragment<64x64xf32>, %i: i32) {
+  // expected-error@+1 {{expects operands that broadcast to '!moeq_gpu.fragment<64x128xf32>', got '!moeq_gpu.fragment<64x64xf32>'}}
+  %0 = moeq_gpu.map(%a : !moeq_gpu.fragment<64x64xf32>) at(%i, %i) {
+  ^bb0(%x: f32, %r: index, %c: index):
+    moeq_gpu.yield %x : f32
+  } -> !moeq_gpu.fragment<64x128xf32>
+  return
+}
+
+// -----
+
+func.func @map_yield(%a: !moeq_gpu.fragment<64x64xf32>, %i: i32) {
+  // expected-error@+1 {{expects a body that yields 'bf16'}}
+  %0 = moeq_gpu.map(%a : !moeq_gpu.fragment<64x64xf32>) at(%i, %i) {
+  ^bb0(%x: f32, %r: index, %c: index):
+    moeq_gpu.yield %x : f32
+  } -> !moeq_gpu.fragment<64x64xbf16>
+  return
+}
+
+// -----
+
+// What a chip can hold.
+llvm.func @shared_memory() {
+  %ring = moeq_gpu.ring.create consumers 2 : !moeq_gpu.ring<5x[128x128xi8, 256x128xi8]>
+  // expected-error@+1 {{expects at most 232448 bytes of shared memory on sm_90a, got 245840}}
+  moeq_gpu.roles producer(40) {
+  } consumers(2, 232) {
+  ^bb0(%w: i32):
+  }
+  llvm.return
+}
+
+// -----
+
+module attributes {moeq.target = #moeq.target<chip = "sm_89">} {
+  llvm.func @shared_memory_of_chip() {
+    %ring = moeq_gpu.ring.create consumers 2 : !moeq_gpu.ring<3x[128x128xi8, 256x128xi8]>
+    // expected-error@+1 {{expects at most 101376 bytes of shared memory on sm_89, got 147504}}
+    moeq_gpu.roles producer(40) {
+    } consumers(2, 232) {
+    ^bb0(%w: i32):
+    }
+    llvm.return
+  }
+}
+
+// -----
+
+llvm.func @registers() {
+  // expected-error@+1 {{expects at most 65536 registers of all threads, got 66560}}
+  moeq_gpu.roles producer(40) {
+  } consumers(2, 240) {
+  ^bb0(%w: i32):
+  }
+  llvm.return
+}
+
+// -----
+
+llvm.func @register_step() {
+  // expected-error@+1 {{expects a multiple of 8 from 24 to 256 registers for the producer, got 20}}
+  moeq_gpu.roles producer(20) {
+  } consumers(2, 232) {
+  ^bb0(%w: i32):
+  }
+  llvm.return
+}
+
+// -----
+
+llvm.func @threads() {
+  // expected-error@+1 {{expects at most 1024 threads, got 1152}}
+  moeq_gpu.roles producer(24) {
+  } consumers(8, 24) {
+  ^bb0(%w: i32):
+  }
+  llvm.return
+}
+
+// -----
+
+llvm.func @ring_consumers() {
+  %ring = moeq_gpu.ring.create consumers 1 : !moeq_gpu.ring<2x[64x128xi8]>
+  // expected-error@+1 {{expects rings for 2 consumers}}
+  moeq_gpu.roles producer(40) {
+  } consumers(2, 232) {
+  ^bb0(%w: i32):
+  }
+  llvm.return
+}

@@ -1,0 +1,96 @@
+// RUN: moeq-opt %s | FileCheck %s
+// RUN: moeq-opt %s | moeq-opt | FileCheck %s
+// RUN: moeq-opt %s --mlir-print-op-generic | moeq-opt | FileCheck %s
+// RUN: moeq-opt %s --emit-bytecode | moeq-opt | FileCheck %s
+
+!map = !moeq_gpu.tensor_map<128x128xf8E4M3FN>
+!map_out = !moeq_gpu.tensor_map<64x64xbf16>
+!tile = !moeq_gpu.tile<128x128xf8E4M3FN>
+!part = !moeq_gpu.tile<64x128xf8E4M3FN>
+!staging = !moeq_gpu.tile<64x64xbf16>
+!ring = !moeq_gpu.ring<4x[128x128xf8E4M3FN, 128x128xf8E4M3FN]>
+!cursor = !moeq_gpu.cursor
+!acc = !moeq_gpu.fragment<64x128xf32>
+!half = !moeq_gpu.fragment<64x64xf32>
+!rows = !moeq_gpu.fragment<64x1xf32>
+!columns = !moeq_gpu.fragment<1x64xbf16>
+!out = !moeq_gpu.fragment<64x64xbf16>
+!schedule = !moeq_gpu.schedule<128x128, raster = 8, groups_per_lane = 2>
+
+gpu.module @kernels {
+  // CHECK-LABEL: llvm.func @kernel
+  llvm.func @kernel(%param: !llvm.ptr, %param_out: !llvm.ptr, %c: !llvm.ptr<1>,
+                    %offsets: !llvm.ptr<1>, %groups: i32, %n: i32) {
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i64
+    %pitch = arith.extui %n : i32 to i64
+    // CHECK: moeq_gpu.tensor_map %{{.*}} : <128x128xf8E4M3FN>
+    %map = moeq_gpu.tensor_map %param : !map
+    %map_out = moeq_gpu.tensor_map %param_out : !map_out
+    // CHECK: moeq_gpu.ring.create consumers 2 : <4x[128x128xf8E4M3FN, 128x128xf8E4M3FN]>
+    %ring = moeq_gpu.ring.create consumers 2 : !ring
+    // CHECK: moeq_gpu.schedule offsets(%{{.*}}, %{{.*}}) columns(%{{.*}}) : <128x128, raster = 8, groups_per_lane = 2>
+    %s = moeq_gpu.schedule offsets(%offsets, %groups) columns(%n) : !schedule
+    // CHECK: moeq_gpu.schedule.size
+    %count = moeq_gpu.schedule.size %s : !schedule
+    // CHECK: moeq_gpu.roles producer(40)
+    moeq_gpu.roles producer(40) {
+      // CHECK: moeq_gpu.ring.start : !moeq_gpu.cursor
+      %cursor = moeq_gpu.ring.start : !cursor
+      // CHECK: moeq_gpu.ring.acquire %{{.*}}[%{{.*}}]
+      moeq_gpu.ring.acquire %ring[%cursor] : !ring
+      // CHECK: moeq_gpu.ring.fill %{{.*}}[%{{.*}}] from(%{{.*}}, %{{.*}} at %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}})
+      moeq_gpu.ring.fill %ring[%cursor] from(%map, %map at %zero, %zero, %zero, %zero) : !ring, !map, !map
+      // CHECK: moeq_gpu.ring.advance %{{.*}}[%{{.*}}]
+      %next = moeq_gpu.ring.advance %ring[%cursor] : !ring
+    // CHECK: consumers(2, 232)
+    } consumers(2, 232) {
+    ^bb0(%warpgroup: i32):
+      // CHECK: moeq_gpu.alloc : <64x64xbf16>
+      %staging = moeq_gpu.alloc : !staging
+      // CHECK: moeq_gpu.schedule.tile %{{.*}}[%{{.*}}]
+      %group, %row, %end, %column = moeq_gpu.schedule.tile %s[%zero] : !schedule
+      %cursor = moeq_gpu.ring.start : !cursor
+      // CHECK: moeq_gpu.ring.wait
+      %a, %b = moeq_gpu.ring.wait %ring[%cursor] : !ring -> !tile, !tile
+      // CHECK: moeq_gpu.subtile
+      %part = moeq_gpu.subtile %a[%zero] : !tile -> !part
+      // CHECK: %[[D:.*]] = moeq_gpu.mma %{{.*}}, %{{.*}} : <64x128xf8E4M3FN>, <128x128xf8E4M3FN> -> !moeq_gpu.fragment<64x128xf32>
+      %d = moeq_gpu.mma %part, %b : !part, !tile -> !acc
+      // CHECK: moeq_gpu.mma %{{.*}}, %{{.*}}, %[[D]] :
+      %d2 = moeq_gpu.mma %part, %b, %d : !part, !tile -> !acc
+      // CHECK: moeq_gpu.mma_wait pending 1
+      moeq_gpu.mma_wait pending 1
+      // CHECK: moeq_gpu.mma_wait pending 0(%{{.*}} : !moeq_gpu.fragment<64x128xf32>)
+      %f = moeq_gpu.mma_wait pending 0(%d2 : !acc)
+      // CHECK: moeq_gpu.ring.release
+      moeq_gpu.ring.release %ring[%cursor] : !ring
+      // CHECK: moeq_gpu.zero : <64x64xf32>
+      %z = moeq_gpu.zero : !half
+      // CHECK: moeq_gpu.slice %{{.*}}[64]
+      %h = moeq_gpu.slice %f[64] : !acc -> !half
+      // CHECK: moeq_gpu.load %{{.*}}[%{{.*}}, %{{.*}}] pitch(%{{.*}}) row_end(%{{.*}}) : <64x1xf32>
+      %sa = moeq_gpu.load %offsets[%row, %zero] pitch(%one) row_end(%end) : !rows
+      // CHECK: moeq_gpu.load %{{.*}}[%{{.*}}, %{{.*}}] pitch(%{{.*}}) column_end(%{{.*}}) aligned : <1x64xbf16>
+      %sb = moeq_gpu.load %offsets[%group, %column] pitch(%pitch) column_end(%n) aligned : !columns
+      // CHECK: moeq_gpu.map(%{{.*}}, %{{.*}}, %{{.*}}) at(%{{.*}}, %{{.*}})
+      %v = moeq_gpu.map(%h, %z, %sa, %sb : !half, !half, !rows, !columns) at(%row, %column) {
+      ^bb0(%x: f32, %y: f32, %p: f32, %q: bf16, %i: index, %j: index):
+        %t = arith.truncf %x : f32 to bf16
+        moeq_gpu.yield %t : bf16
+      } -> !out
+      // CHECK: moeq_gpu.store %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}[%{{.*}}, %{{.*}}] pitch(%{{.*}}) row_end(%{{.*}}) column_end(%{{.*}})
+      moeq_gpu.store %v, %staging, %map_out, %c[%row, %column] pitch(%pitch) row_end(%end) column_end(%n) : !out, !staging, !map_out
+      // CHECK: moeq_gpu.store_wait
+      moeq_gpu.store_wait
+    }
+    llvm.return
+  }
+}
+
+// CHECK-LABEL: func.func @host
+func.func @host(%w: memref<8x256x128xf8E4M3FN>) {
+  // CHECK: moeq_gpu.encode_tensor_map %{{.*}} : memref<8x256x128xf8E4M3FN> -> <128x128xf8E4M3FN>
+  %0 = moeq_gpu.encode_tensor_map %w : memref<8x256x128xf8E4M3FN> -> !map
+  return
+}
