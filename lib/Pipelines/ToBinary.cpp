@@ -23,6 +23,7 @@ void mlir::moeq::buildToBinary(OpPassManager &pm, const ToPtxOptions &options) {
   pm.addPass(createSplitKernels());
 
   OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>();
+  kernels.addPass(createConvertMoeqGPUToNVGPU());
   kernels.addPass(createCanonicalizerPass());
   kernels.addPass(createCSEPass());
   kernels.addPass(createMoeqSmallFloatsToNVVM());

@@ -50,6 +50,7 @@ def MoeqOutlineKernels : Pass<"moeq-outline-kernels", "::mlir::ModuleOp"> {
   let dependentDialects = [
     "::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect", "::mlir::arith::ArithDialect",
     "::mlir::gpu::GPUDialect", "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::moeq_gpu::MoeqGPUDialect",
     "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"
   ];
 }
@@ -66,6 +67,20 @@ def MoeqSmallFloatsToNVVM
   let dependentDialects = [
     "::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect",
     "::mlir::arith::ArithDialect", "::mlir::vector::VectorDialect"
+  ];
+}
+
+def ConvertMoeqGPUToNVGPU : Pass<"convert-moeq-gpu-to-nvgpu", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "the kernel dialect to instructions of sm_90a";
+  let description = [{
+    Rewrites each kernel with `moeq_gpu.roles` to nvvm, scf, arith, vector and
+    llvm ops: barriers, TMA copies, wgmma, stmatrix. The dynamic shared memory is
+    the external global `moeq_shared_memory`; `getKernelBudget` gives its size.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",
+    "::mlir::NVVM::NVVMDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect"
   ];
 }
 

@@ -1,0 +1,61 @@
+//===- Emitter.cpp - The instructions that all patterns use -----*- C++ -*-===//
+//
+// Part of moeq, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Patterns.h"
+
+using namespace mlir;
+using namespace mlir::moeq_gpu;
+
+Value Emitter::constant(Type type, int64_t value) {
+  return arith::ConstantOp::create(b, loc, b.getIntegerAttr(type, value));
+}
+
+Value Emitter::thread() {
+  return NVVM::ThreadIdXOp::create(b, loc, b.getI32Type());
+}
+
+Value Emitter::shuffle(NVVM::ShflKind kind, Value value, Value lane) {
+  // The clamp that keeps lanes in range: 0 for `up`, else the last lane.
+  Value clamp = i32(kind == NVVM::ShflKind::up ? 0 : kWarpThreads - 1);
+  return NVVM::ShflOp::create(b, loc, value.getType(), i32(-1), value, lane,
+                              clamp, kind, UnitAttr());
+}
+
+Value Emitter::ballot(Value predicate) {
+  return NVVM::VoteSyncOp::create(b, loc, b.getI32Type(), i32(-1), predicate,
+                                  NVVM::VoteSyncKind::ballot);
+}
+
+Value Emitter::at(Value base, Type type, Value index) {
+  return LLVM::GEPOp::create(b, loc, base.getType(), type, base, index);
+}
+
+Value Emitter::at(Value base, Type type, int64_t index) {
+  if (index == 0)
+    return base;
+  return LLVM::GEPOp::create(b, loc, base.getType(), type, base,
+                             LLVM::GEPArg(static_cast<int32_t>(index)));
+}
+
+Value Emitter::loadConstant(Type type, Value address, int64_t alignment) {
+  return LLVM::LoadOp::create(b, loc, type, address, alignment,
+                              /*isVolatile=*/false,
+                              /*isNonTemporal=*/false, /*isInvariant=*/true);
+}
+
+void Emitter::when(Value condition, function_ref<void()> body) {
+  auto ifOp = scf::IfOp::create(b, loc, condition, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(ifOp.thenBlock());
+  body();
+}
+
+void Emitter::warpgroupBarrier() {
+  NVVM::BarrierOp::create(b, loc, TypeRange(), div(thread(), kWarpgroupThreads),
+                          i32(kWarpgroupThreads), NVVM::BarrierReductionAttr(),
+                          Value());
+}

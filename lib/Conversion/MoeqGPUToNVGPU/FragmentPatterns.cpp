@@ -1,0 +1,447 @@
+//===- FragmentPatterns.cpp - Matmuls and maps on fragments -----*- C++ -*-===//
+//
+// Part of moeq, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Patterns.h"
+
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+using namespace mlir::moeq_gpu;
+
+// The columns that one register of a fragment holds.
+static int64_t getPacking(FragmentType type) {
+  return type.getElementType().getIntOrFloatBitWidth() < 32 &&
+                 type.getColumns() > 1
+             ? 2
+             : 1;
+}
+
+SmallVector<Type> mlir::moeq_gpu::getRegisterTypes(FragmentType type) {
+  FragmentLayout layout =
+      getAccumulatorLayout(type.getRows(), type.getColumns());
+  int64_t packing = getPacking(type);
+  Type element = type.getElementType();
+  Type reg = packing == 1 ? element : VectorType::get({packing}, element);
+  return SmallVector<Type>(layout.getNumRegisters() / packing, reg);
+}
+
+static SmallVector<Value> unpackStruct(Emitter &e, Value fragment) {
+  auto type = cast<LLVM::LLVMStructType>(fragment.getType());
+  SmallVector<Value> values;
+  for (int64_t i = 0, n = type.getBody().size(); i < n; ++i)
+    values.push_back(LLVM::ExtractValueOp::create(e.b, e.loc, fragment, i));
+  return values;
+}
+
+static Value packStruct(Emitter &e, Type type, ValueRange values) {
+  Value result = LLVM::PoisonOp::create(e.b, e.loc, type);
+  for (auto [i, value] : llvm::enumerate(values))
+    result = LLVM::InsertValueOp::create(e.b, e.loc, result, value, i);
+  return result;
+}
+
+namespace {
+
+//===----------------------------------------------------------------------===//
+// Matmul
+//===----------------------------------------------------------------------===//
+
+// The wgmma type of operands of `type`.
+NVVM::WGMMATypes getOperandType(Type type) {
+  if (isa<Float8E4M3FNType>(type))
+    return NVVM::WGMMATypes::e4m3;
+  if (isa<Float8E5M2Type>(type))
+    return NVVM::WGMMATypes::e5m2;
+  if (type.isBF16())
+    return NVVM::WGMMATypes::bf16;
+  return type.isF16() ? NVVM::WGMMATypes::f16 : NVVM::WGMMATypes::s8;
+}
+
+// The shared memory descriptor of a K-major tile of one panel (PTX ISA, "wgmma:
+// matrix descriptor"): the address in units of 16 bytes, the stride of 8 rows
+// (1024 bytes) from bit 32, the 128-byte swizzle in bits 62 and 63.
+Value emitDescriptor(Emitter &e, Value tile) {
+  Value units = arith::ShRUIOp::create(e.b, e.loc, tile, e.i32(4));
+  constexpr int64_t fields =
+      (int64_t(1) << 62) | (int64_t(64) << 32) | (int64_t(1) << 16);
+  return e.bitOr(e.toI64(units), e.i64(fields));
+}
+
+struct MmaLowering : KernelPattern<MmaOp> {
+  using KernelPattern::KernelPattern;
+
+  LogicalResult
+  matchAndRewrite(MmaOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    Emitter e(rewriter, loc);
+    MLIRContext *context = getContext();
+    Type elementA = op.getA().getType().getElementType();
+    Type elementB = op.getB().getType().getElementType();
+    // One instruction multiplies 32 bytes of K.
+    constexpr int64_t stepBytes = 32;
+    int64_t steps = TileType::kPanelBytes / stepBytes;
+    int64_t stepColumns = op.getA().getType().getColumns() / steps;
+    bool isFloat = op.getResult().getType().getElementType().isF32();
+
+    Type type = getTypeConverter()->convertType(op.getResult().getType());
+    Value a = emitDescriptor(e, adaptor.getA()),
+          b = emitDescriptor(e, adaptor.getB());
+    Value accumulator = adaptor.getAccumulator();
+    auto scaleOut = NVVM::WGMMAScaleOut::one;
+    if (!accumulator) {
+      accumulator = LLVM::PoisonOp::create(rewriter, loc, type);
+      scaleOut = NVVM::WGMMAScaleOut::zero;
+    }
+    auto shape = NVVM::MMAShapeAttr::get(
+        context, 64, op.getResult().getType().getColumns(), stepColumns);
+    NVVM::WgmmaFenceAlignedOp::create(rewriter, loc);
+    for (int64_t step = 0; step < steps; ++step) {
+      int64_t offset = step * stepBytes / 16;
+      accumulator = NVVM::WgmmaMmaAsyncOp::create(
+          rewriter, loc, type, accumulator, e.add(a, offset), e.add(b, offset),
+          shape, getOperandType(elementA), getOperandType(elementB),
+          isFloat ? NVVM::WGMMATypes::f32 : NVVM::WGMMATypes::s32, scaleOut,
+          NVVM::WGMMAScaleIn::one, NVVM::WGMMAScaleIn::one,
+          NVVM::MMALayout::row, NVVM::MMALayout::col,
+          NVVM::MMAIntOverflowAttr());
+      scaleOut = NVVM::WGMMAScaleOut::one;
+    }
+    NVVM::WgmmaGroupSyncAlignedOp::create(rewriter, loc);
+    rewriter.replaceOp(op, accumulator);
+    return success();
+  }
+};
+
+struct MmaWaitLowering : KernelPattern<MmaWaitOp> {
+  using KernelPattern::KernelPattern;
+
+  LogicalResult
+  matchAndRewrite(MmaWaitOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    NVVM::WgmmaWaitGroupSyncOp::create(rewriter, op.getLoc(), op.getPending());
+    rewriter.replaceOp(op, adaptor.getFragments());
+    return success();
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// Parts and constants
+//===----------------------------------------------------------------------===//
+
+struct ZeroLowering : KernelPattern<ZeroOp> {
+  using KernelPattern::KernelPattern;
+
+  LogicalResult
+  matchAndRewrite(ZeroOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Emitter e(rewriter, op.getLoc());
+    FragmentType type = op.getResult().getType();
+    SmallVector<Value> values;
+    for (Type reg : getRegisterTypes(type))
+      values.push_back(arith::ConstantOp::create(rewriter, op.getLoc(),
+                                                 rewriter.getZeroAttr(reg)));
+    rewriter.replaceOp(
+        op, packStruct(e, getTypeConverter()->convertType(type), values));
+    return success();
+  }
+};
+
+struct SliceLowering : KernelPattern<SliceOp> {
+  using KernelPattern::KernelPattern;
+
+  LogicalResult
+  matchAndRewrite(SliceOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Emitter e(rewriter, op.getLoc());
+    FragmentType source = op.getSource().getType(),
+                 result = op.getResult().getType();
+    FragmentLayout layout =
+        getAccumulatorLayout(source.getRows(), source.getColumns());
+    int64_t packing = getPacking(source);
+    int64_t first = op.getColumn(), last = first + result.getColumns();
+    SmallVector<Value> values = unpackStruct(e, adaptor.getSource()), kept;
+    for (auto [i, value] : llvm::enumerate(values)) {
+      int64_t column = layout.getRegisterOffset(i * packing).column;
+      if (column >= first && column < last)
+        kept.push_back(value);
+    }
+    rewriter.replaceOp(
+        op, packStruct(e, getTypeConverter()->convertType(result), kept));
+    return success();
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// Load
+//===----------------------------------------------------------------------===//
+
+// The row and the column that a thread's registers count from.
+std::pair<Value, Value> emitThreadOffset(Emitter &e,
+                                         const FragmentLayout &layout) {
+  Value row = e.i32(0), column = e.i32(0);
+  Value thread = e.warpgroupThread();
+  int64_t divisor = 1, total = layout.getNumThreads();
+  for (const LayoutMode &mode : layout.thread) {
+    Value digit = e.div(thread, divisor);
+    divisor *= mode.extent;
+    if (divisor != total)
+      digit = e.rem(digit, mode.extent);
+    if (mode.rowStride)
+      row = e.add(row, e.mul(digit, mode.rowStride));
+    if (mode.columnStride)
+      column = e.add(column, e.mul(digit, mode.columnStride));
+  }
+  return {row, column};
+}
+
+struct LoadLowering : KernelPattern<LoadOp> {
+  using KernelPattern::KernelPattern;
+
+  LogicalResult
+  matchAndRewrite(LoadOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Emitter e(rewriter, op.getLoc());
+    FragmentType type = op.getResult().getType();
+    Type element = type.getElementType();
+    int64_t bytes = element.getIntOrFloatBitWidth() / 8;
+    FragmentLayout layout =
+        getAccumulatorLayout(type.getRows(), type.getColumns());
+    auto [threadRow, threadColumn] = emitThreadOffset(e, layout);
+    Value row = e.add(adaptor.getRow(), threadRow);
+    Value column = e.add(adaptor.getColumn(), threadColumn);
+    // Two columns by one load.
+    int64_t width = op.getAligned() && type.getColumns() > 1 ? 2 : 1;
+    Type loaded = width == 1 ? element : VectorType::get({width}, element);
+
+    auto clamp = [&](Value index, int64_t offset, Value end, int64_t width) {
+      index = e.add(index, offset);
+      return end ? e.min(index, e.sub(end, width)) : index;
+    };
+    auto rowAddress = [&](int64_t offset) {
+      Value index = e.toI64(clamp(row, offset, adaptor.getRowEnd(), 1));
+      return e.at(adaptor.getBase(), element, e.mul(index, adaptor.getPitch()));
+    };
+    llvm::DenseMap<int64_t, Value> rows;
+    SmallVector<Value> scalars;
+    for (int64_t i = 0, n = layout.getNumRegisters(); i < n; i += width) {
+      Position offset = layout.getRegisterOffset(i);
+      Value &start = rows[offset.row];
+      if (!start) {
+        start = rowAddress(offset.row);
+        if (!adaptor.getColumnEnd())
+          start = e.at(start, element, e.toI64(column));
+      }
+      Value address;
+      if (adaptor.getColumnEnd())
+        address = e.at(start, element,
+                       e.toI64(clamp(column, offset.column,
+                                     adaptor.getColumnEnd(), width)));
+      else
+        address = e.at(start, element, offset.column);
+      Value value = e.loadConstant(loaded, address, bytes * width);
+      for (int64_t j = 0; j < width; ++j)
+        scalars.push_back(width == 1 ? value
+                                     : vector::ExtractOp::create(
+                                           rewriter, op.getLoc(), value, j));
+    }
+    SmallVector<Type> registers = getRegisterTypes(type);
+    if (int64_t packing = getPacking(type); packing > 1) {
+      SmallVector<Value> packed;
+      for (auto [i, reg] : llvm::enumerate(registers))
+        packed.push_back(vector::FromElementsOp::create(
+            rewriter, op.getLoc(), reg,
+            ValueRange(scalars).slice(i * packing, packing)));
+      scalars = packed;
+    }
+    rewriter.replaceOp(
+        op, packStruct(e, getTypeConverter()->convertType(type), scalars));
+    return success();
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// Map
+//===----------------------------------------------------------------------===//
+
+/// Clones the body of a map for one element, or for a pair of columns at once
+/// where each op of the body has a vector form.
+class BodyCloner {
+public:
+  BodyCloner(Emitter &e, MapOp op, ConversionPatternRewriter &rewriter)
+      : e(e), body(op.getBody().front()), rewriter(rewriter) {
+    isVectorizable =
+        llvm::all_of(body.without_terminator(), [](Operation &nested) {
+          return nested.hasTrait<OpTrait::ConstantLike>() ||
+                 OpTrait::hasElementwiseMappableTraits(&nested);
+        });
+  }
+
+  /// The yielded values for `arguments`, each with one value an element.
+  SmallVector<Value> clone(ArrayRef<SmallVector<Value, 2>> arguments) {
+    int64_t width = arguments.front().size();
+    if (width > 1 && isVectorizable) {
+      IRMapping mapping;
+      for (auto [argument, values] :
+           llvm::zip_equal(body.getArguments(), arguments))
+        if (!argument.use_empty())
+          mapping.map(argument, join(values));
+      Value result = cloneOps(mapping, width);
+      SmallVector<Value> scalars;
+      for (int64_t i = 0; i < width; ++i)
+        scalars.push_back(vector::ExtractOp::create(e.b, e.loc, result, i));
+      return scalars;
+    }
+    SmallVector<Value> results;
+    for (int64_t i = 0; i < width; ++i) {
+      IRMapping mapping;
+      for (auto [argument, values] :
+           llvm::zip_equal(body.getArguments(), arguments))
+        mapping.map(argument, values[i]);
+      results.push_back(cloneOps(mapping, 1));
+    }
+    return results;
+  }
+
+private:
+  Value join(ValueRange values) {
+    auto type = VectorType::get({static_cast<int64_t>(values.size())},
+                                values.front().getType());
+    if (llvm::all_equal(values))
+      return vector::BroadcastOp::create(e.b, e.loc, type, values.front());
+    return vector::FromElementsOp::create(e.b, e.loc, type, values);
+  }
+
+  // What stands for `value` in the clone: captured scalars are splatted.
+  Value lookup(IRMapping &mapping, Value value, int64_t width) {
+    if (Value mapped = mapping.lookupOrNull(value))
+      return mapped;
+    Value captured = rewriter.getRemappedValue(value);
+    return width == 1 ? captured : join(SmallVector<Value>(width, captured));
+  }
+
+  Value cloneOps(IRMapping &mapping, int64_t width) {
+    for (Operation &nested : body.without_terminator()) {
+      if (width == 1 || nested.hasTrait<OpTrait::ConstantLike>()) {
+        for (Value operand : nested.getOperands())
+          mapping.map(operand, lookup(mapping, operand, 1));
+        Operation *copy = e.b.clone(nested, mapping);
+        if (width > 1)
+          mapping.map(nested.getResult(0),
+                      join(SmallVector<Value>(width, copy->getResult(0))));
+        continue;
+      }
+      OperationState state(e.loc, nested.getName());
+      for (Value operand : nested.getOperands())
+        state.operands.push_back(lookup(mapping, operand, width));
+      for (Type type : nested.getResultTypes())
+        state.types.push_back(VectorType::get({width}, type));
+      state.attributes = llvm::to_vector(nested.getAttrs());
+      Operation *copy = e.b.create(state);
+      mapping.map(nested.getResults(), copy->getResults());
+    }
+    return lookup(mapping, cast<YieldOp>(body.getTerminator()).getValue(),
+                  width);
+  }
+
+  Emitter &e;
+  Block &body;
+  ConversionPatternRewriter &rewriter;
+  bool isVectorizable;
+};
+
+struct MapLowering : KernelPattern<MapOp> {
+  using KernelPattern::KernelPattern;
+
+  LogicalResult
+  matchAndRewrite(MapOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Emitter e(rewriter, op.getLoc());
+    FragmentType type = op.getResult().getType();
+    FragmentLayout layout =
+        getAccumulatorLayout(type.getRows(), type.getColumns());
+
+    // The elements of each operand by their offset; those that broadcast have 0
+    // in that dimension.
+    using Elements = llvm::DenseMap<std::pair<int64_t, int64_t>, Value>;
+    SmallVector<Elements> operands;
+    for (auto [fragment, value] :
+         llvm::zip_equal(op.getFragments(), adaptor.getFragments())) {
+      auto operand = cast<FragmentType>(fragment.getType());
+      FragmentLayout from =
+          getAccumulatorLayout(operand.getRows(), operand.getColumns());
+      int64_t packing = getPacking(operand);
+      Elements elements;
+      SmallVector<Value> registers = unpackStruct(e, value);
+      for (int64_t i = 0, n = from.getNumRegisters(); i < n; ++i) {
+        Value element = registers[i / packing];
+        if (packing > 1)
+          element = vector::ExtractOp::create(rewriter, op.getLoc(), element,
+                                              i % packing);
+        Position offset = from.getRegisterOffset(i);
+        elements[{offset.row, offset.column}] = element;
+      }
+      operands.push_back(std::move(elements));
+    }
+
+    auto [threadRow, threadColumn] = emitThreadOffset(e, layout);
+    Value row = e.add(adaptor.getRow(), threadRow);
+    Value column = e.add(adaptor.getColumn(), threadColumn);
+    auto toIndex = [&](Value base, int64_t offset) -> Value {
+      return arith::IndexCastUIOp::create(
+          rewriter, op.getLoc(), rewriter.getIndexType(), e.add(base, offset));
+    };
+    Block &body = op.getBody().front();
+    size_t count = op.getFragments().size();
+    bool usesRow = !body.getArgument(count).use_empty();
+    bool usesColumn = !body.getArgument(count + 1).use_empty();
+    Value unused =
+        usesRow && usesColumn
+            ? Value()
+            : arith::ConstantIndexOp::create(rewriter, op.getLoc(), 0);
+
+    BodyCloner cloner(e, op, rewriter);
+    int64_t packing = getPacking(type), width = type.getColumns() > 1 ? 2 : 1;
+    SmallVector<Type> registers = getRegisterTypes(type);
+    SmallVector<Value> results;
+    for (int64_t i = 0, n = layout.getNumRegisters(); i < n; i += width) {
+      SmallVector<SmallVector<Value, 2>> arguments(count + 2);
+      for (int64_t j = 0; j < width; ++j) {
+        Position at = layout.getRegisterOffset(i + j);
+        for (auto [k, fragment] : llvm::enumerate(op.getFragments())) {
+          auto operand = cast<FragmentType>(fragment.getType());
+          arguments[k].push_back(
+              operands[k].lookup({operand.getRows() == 1 ? 0 : at.row,
+                                  operand.getColumns() == 1 ? 0 : at.column}));
+        }
+        arguments[count].push_back(usesRow ? toIndex(row, at.row) : unused);
+        arguments[count + 1].push_back(usesColumn ? toIndex(column, at.column)
+                                                  : unused);
+      }
+      SmallVector<Value> values = cloner.clone(arguments);
+      if (packing == 1)
+        llvm::append_range(results, values);
+      else
+        results.push_back(vector::FromElementsOp::create(
+            rewriter, op.getLoc(), registers.front(), values));
+    }
+    rewriter.replaceOp(
+        op, packStruct(e, getTypeConverter()->convertType(type), results));
+    return success();
+  }
+};
+
+} // namespace
+
+void mlir::moeq_gpu::populateFragmentPatterns(const TypeConverter &converter,
+                                              RewritePatternSet &patterns,
+                                              const KernelBudget &budget) {
+  patterns.add<MmaLowering, MmaWaitLowering, ZeroLowering, SliceLowering,
+               LoadLowering, MapLowering>(converter, patterns.getContext(),
+                                          budget);
+}

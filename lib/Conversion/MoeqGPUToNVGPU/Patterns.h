@@ -1,0 +1,174 @@
+//===- Patterns.h - Lowering of the kernel dialect --------------*- C++ -*-===//
+//
+// Part of moeq, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What the pattern files share: how types are lowered, the budget of the
+// kernel, and an emitter of the few instructions that all of them use.
+//
+// Types: tile = its address (i32); ring = the addresses of its stages and of
+// its barriers; cursor = slot (i32) and phase (i1); tensor map = its address;
+// fragment = a struct of the registers of a thread; schedule = see
+// ScheduleState.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MOEQ_LIB_CONVERSION_MOEQGPUTONVGPU_PATTERNS_H
+#define MOEQ_LIB_CONVERSION_MOEQGPUTONVGPU_PATTERNS_H
+
+#include "moeq/Dialect/MoeqGPU/IR/FragmentLayout.h"
+#include "moeq/Dialect/MoeqGPU/IR/MoeqGPU.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Transforms/DialectConversion.h"
+
+namespace mlir::moeq_gpu {
+
+/// The global that stands for the dynamic shared memory of a kernel.
+constexpr StringLiteral kSharedMemorySymbol = "moeq_shared_memory";
+
+/// The address spaces of NVPTX.
+constexpr unsigned kGlobalSpace = 1, kSharedSpace = 3, kClusterSpace = 7;
+
+/// Emits instructions at the insertion point of a builder. Integers are i32
+/// unless said; an immediate takes the type of the value that it meets.
+class Emitter {
+public:
+  Emitter(OpBuilder &builder, Location loc) : b(builder), loc(loc) {}
+
+  Value i1(bool value) { return constant(b.getI1Type(), value); }
+  Value i32(int64_t value) { return constant(b.getI32Type(), value); }
+  Value i64(int64_t value) { return constant(b.getI64Type(), value); }
+  Value constant(Type type, int64_t value);
+
+  Value add(Value x, Value y) { return arith::AddIOp::create(b, loc, x, y); }
+  Value sub(Value x, Value y) { return arith::SubIOp::create(b, loc, x, y); }
+  Value mul(Value x, Value y) { return arith::MulIOp::create(b, loc, x, y); }
+  Value div(Value x, Value y) { return arith::DivUIOp::create(b, loc, x, y); }
+  Value rem(Value x, Value y) { return arith::RemUIOp::create(b, loc, x, y); }
+  Value min(Value x, Value y) { return arith::MinUIOp::create(b, loc, x, y); }
+  Value bitAnd(Value x, Value y) { return arith::AndIOp::create(b, loc, x, y); }
+  Value bitOr(Value x, Value y) { return arith::OrIOp::create(b, loc, x, y); }
+  Value bitXor(Value x, Value y) { return arith::XOrIOp::create(b, loc, x, y); }
+  Value add(Value x, int64_t y) { return y ? add(x, like(x, y)) : x; }
+  Value sub(Value x, int64_t y) { return sub(x, like(x, y)); }
+  Value mul(Value x, int64_t y) { return y == 1 ? x : mul(x, like(x, y)); }
+  Value div(Value x, int64_t y) { return y == 1 ? x : div(x, like(x, y)); }
+  Value rem(Value x, int64_t y) { return rem(x, like(x, y)); }
+  Value bitXor(Value x, int64_t y) { return bitXor(x, like(x, y)); }
+  Value ceilDiv(Value x, int64_t y) { return div(add(x, y - 1), y); }
+  Value equal(Value x, int64_t y) {
+    return compare(arith::CmpIPredicate::eq, x, like(x, y));
+  }
+  Value below(Value x, Value y) {
+    return compare(arith::CmpIPredicate::ult, x, y);
+  }
+  Value below(Value x, int64_t y) { return below(x, like(x, y)); }
+  Value compare(arith::CmpIPredicate predicate, Value x, Value y) {
+    return arith::CmpIOp::create(b, loc, predicate, x, y);
+  }
+  Value select(Value condition, Value x, Value y) {
+    return arith::SelectOp::create(b, loc, condition, x, y);
+  }
+  Value toI64(Value x) {
+    return arith::ExtUIOp::create(b, loc, b.getI64Type(), x);
+  }
+
+  /// The thread in the CTA, in its warpgroup, and in its warp.
+  Value thread();
+  Value warpgroupThread() { return rem(thread(), kWarpgroupThreads); }
+  Value lane() { return rem(thread(), kWarpThreads); }
+
+  /// A value of another lane of the warp; `kind` as in PTX.
+  Value shuffle(NVVM::ShflKind kind, Value value, Value lane);
+  Value broadcast(Value value, Value lane) {
+    return shuffle(NVVM::ShflKind::idx, value, lane);
+  }
+  /// A bit for each lane.
+  Value ballot(Value predicate);
+
+  /// The address `index` elements of `type` past `base`.
+  Value at(Value base, Type type, Value index);
+  Value at(Value base, Type type, int64_t index);
+  /// A load from memory that no one writes during the kernel.
+  Value loadConstant(Type type, Value address, int64_t alignment);
+
+  /// The pointer to an address in shared memory. Addresses are i32 there, and
+  /// become pointers only where an instruction takes them.
+  Value shared(Value address) {
+    return LLVM::IntToPtrOp::create(
+        b, loc, LLVM::LLVMPointerType::get(b.getContext(), kSharedSpace),
+        address);
+  }
+
+  /// Runs `body` where `condition` holds.
+  void when(Value condition, function_ref<void()> body);
+
+  /// A barrier of the threads of the warpgroup; its number is that of the
+  /// warpgroup in the CTA, which for consumers is never 0.
+  void warpgroupBarrier();
+
+  OpBuilder &b;
+  Location loc;
+
+private:
+  Value like(Value value, int64_t x) { return constant(value.getType(), x); }
+};
+
+/// What the schedule of a role keeps in registers, one value a lane where it
+/// says so. Groups of a lane are consecutive, so prefixes ascend over the
+/// lanes.
+struct ScheduleState {
+  Value prefix;   ///< A lane: row tiles of the groups up to its last one.
+  Value start;    ///< A lane: with one group, the row of its tile 0 if tiles
+                  ///< counted from the first group; else the tiles before it.
+  Value end;      ///< A lane, one group: the end of its rows.
+  Value rowTiles; ///< The row tiles of all groups.
+  Value columnTiles;
+  Value groups;
+  Value offsets; ///< Null where there is one group with no offsets.
+
+  SmallVector<Value> pack() const {
+    return {prefix, start, end, rowTiles, columnTiles, groups, offsets};
+  }
+  static ScheduleState unpack(ValueRange values) {
+    return {values[0], values[1], values[2], values[3],
+            values[4], values[5], values[6]};
+  }
+  static void getTypes(MLIRContext *context, SmallVectorImpl<Type> &types);
+};
+
+/// The register types of a fragment: 32-bit elements one by one, narrower ones
+/// in vectors of two columns (one by one in a column vector).
+SmallVector<Type> getRegisterTypes(FragmentType type);
+
+/// The base class of the patterns.
+template <typename OpTy>
+struct KernelPattern : OpConversionPattern<OpTy> {
+  KernelPattern(const TypeConverter &converter, MLIRContext *context,
+                const KernelBudget &budget)
+      : OpConversionPattern<OpTy>(converter, context), budget(budget) {}
+  const KernelBudget &budget;
+};
+
+void populateSchedulePatterns(const TypeConverter &converter,
+                              RewritePatternSet &patterns,
+                              const KernelBudget &budget);
+void populateRingPatterns(const TypeConverter &converter,
+                          RewritePatternSet &patterns,
+                          const KernelBudget &budget);
+void populateFragmentPatterns(const TypeConverter &converter,
+                              RewritePatternSet &patterns,
+                              const KernelBudget &budget);
+void populateStorePatterns(const TypeConverter &converter,
+                           RewritePatternSet &patterns,
+                           const KernelBudget &budget);
+
+} // namespace mlir::moeq_gpu
+
+#endif // MOEQ_LIB_CONVERSION_MOEQGPUTONVGPU_PATTERNS_H

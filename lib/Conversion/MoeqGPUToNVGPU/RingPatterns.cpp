@@ -1,0 +1,301 @@
+//===- RingPatterns.cpp - Roles, rings, shared memory -----------*- C++ -*-===//
+//
+// Part of moeq, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Patterns.h"
+
+using namespace mlir;
+using namespace mlir::moeq_gpu;
+
+// The time in ns after which a waiting thread looks at a barrier again.
+static constexpr int64_t kWaitTicks = 10000000;
+static constexpr int64_t kBarrierBytes = 8;
+
+// The address `offset` bytes into the dynamic shared memory.
+static Value emitSharedMemory(Emitter &e, int64_t offset) {
+  Value base = LLVM::AddressOfOp::create(
+      e.b, e.loc, LLVM::LLVMPointerType::get(e.b.getContext(), kSharedSpace),
+      kSharedMemorySymbol);
+  return e.add(LLVM::PtrToIntOp::create(e.b, e.loc, e.b.getI32Type(), base),
+               offset);
+}
+
+namespace {
+
+/// A ring and a stage of it, lowered.
+struct Stage {
+  Stage(Emitter &e, RingType type, ValueRange ring, ValueRange cursor)
+      : e(e), type(type), data(ring[0]), barriers(ring[1]), slot(cursor[0]),
+        phase(cursor[1]) {}
+
+  Value full() { return e.add(barriers, e.mul(slot, kBarrierBytes)); }
+  Value empty() { return e.add(full(), type.getStages() * kBarrierBytes); }
+  Value tile(int64_t offset) {
+    return e.add(e.add(data, e.mul(slot, type.getStageBytes())), offset);
+  }
+  void wait(Value barrier, Value parity) {
+    Value word = arith::ExtUIOp::create(e.b, e.loc, e.b.getI32Type(), parity);
+    NVVM::MBarrierTryWaitParityOp::create(e.b, e.loc, e.shared(barrier), word,
+                                          e.i32(kWaitTicks));
+  }
+
+  Emitter &e;
+  RingType type;
+  Value data, barriers, slot, phase;
+};
+
+struct TensorMapLowering : KernelPattern<TensorMapOp> {
+  using KernelPattern::KernelPattern;
+
+  LogicalResult
+  matchAndRewrite(TensorMapOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Emitter e(rewriter, op.getLoc());
+    e.when(e.equal(e.thread(), 0), [&] {
+      NVVM::PrefetchOp::create(
+          rewriter, op.getLoc(), NVVM::PrefetchCacheLevelAttr(),
+          NVVM::CacheEvictionPriorityAttr(), adaptor.getParameter(), Value(),
+          rewriter.getUnitAttr(), UnitAttr(), UnitAttr());
+    });
+    rewriter.replaceOp(op, adaptor.getParameter());
+    return success();
+  }
+};
+
+struct AllocLowering : KernelPattern<AllocOp> {
+  using KernelPattern::KernelPattern;
+
+  LogicalResult
+  matchAndRewrite(AllocOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Emitter e(rewriter, op.getLoc());
+    Value address = emitSharedMemory(e, budget.offsets.lookup(op));
+    // Each consumer has its own; consumers start at the second warpgroup.
+    if (budget.privateTiles.contains(op)) {
+      Value consumer = e.sub(e.div(e.thread(), kWarpgroupThreads), 1);
+      address =
+          e.add(address, e.mul(consumer, op.getResult().getType().getBytes()));
+    }
+    rewriter.replaceOp(op, address);
+    return success();
+  }
+};
+
+struct SubtileLowering : KernelPattern<SubtileOp> {
+  using KernelPattern::KernelPattern;
+
+  LogicalResult
+  matchAndRewrite(SubtileOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Emitter e(rewriter, op.getLoc());
+    Value offset = e.mul(adaptor.getRow(), TileType::kPanelBytes);
+    rewriter.replaceOp(op, e.add(adaptor.getSource(), offset));
+    return success();
+  }
+};
+
+struct RingCreateLowering : KernelPattern<RingCreateOp> {
+  using KernelPattern::KernelPattern;
+
+  LogicalResult
+  matchAndRewrite(RingCreateOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Emitter e(rewriter, op.getLoc());
+    RingType type = op.getResult().getType();
+    Value data = emitSharedMemory(e, budget.offsets.lookup(op));
+    Value barriers = emitSharedMemory(e, budget.barrierOffsets.lookup(op));
+    // A stage is full when the producer and its bytes have arrived, empty when
+    // each warp of each consumer has.
+    int64_t warps = op.getConsumers() * kWarpgroupThreads / kWarpThreads;
+    e.when(e.equal(e.thread(), 0), [&] {
+      for (int64_t i = 0, stages = type.getStages(); i < 2 * stages; ++i)
+        NVVM::MBarrierInitOp::create(
+            rewriter, op.getLoc(), e.shared(e.add(barriers, i * kBarrierBytes)),
+            e.i32(i < stages ? 1 : warps), Value());
+      NVVM::FenceMbarrierInitOp::create(rewriter, op.getLoc());
+    });
+    rewriter.replaceOpWithMultiple(op, {{data, barriers}});
+    return success();
+  }
+};
+
+struct RingStartLowering : KernelPattern<RingStartOp> {
+  using KernelPattern::KernelPattern;
+
+  LogicalResult
+  matchAndRewrite(RingStartOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Emitter e(rewriter, op.getLoc());
+    rewriter.replaceOpWithMultiple(op, {{e.i32(0), e.i1(false)}});
+    return success();
+  }
+};
+
+struct RingAdvanceLowering : KernelPattern<RingAdvanceOp> {
+  using KernelPattern::KernelPattern;
+
+  LogicalResult
+  matchAndRewrite(RingAdvanceOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Emitter e(rewriter, op.getLoc());
+    Value next = e.add(adaptor.getCursor()[0], 1);
+    Value wraps = e.equal(next, op.getRing().getType().getStages());
+    Value slot = e.select(wraps, e.i32(0), next);
+    rewriter.replaceOpWithMultiple(
+        op, {{slot, e.bitXor(adaptor.getCursor()[1], wraps)}});
+    return success();
+  }
+};
+
+struct RingAcquireLowering : KernelPattern<RingAcquireOp> {
+  using KernelPattern::KernelPattern;
+
+  LogicalResult
+  matchAndRewrite(RingAcquireOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Emitter e(rewriter, op.getLoc());
+    Stage stage(e, op.getRing().getType(), adaptor.getRing(),
+                adaptor.getCursor());
+    // The phase before the first counts as complete.
+    stage.wait(stage.empty(), e.bitXor(stage.phase, e.i1(true)));
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct RingFillLowering : KernelPattern<RingFillOp> {
+  using KernelPattern::KernelPattern;
+
+  LogicalResult
+  matchAndRewrite(RingFillOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Emitter e(rewriter, op.getLoc());
+    RingType type = op.getRing().getType();
+    Stage stage(e, type, adaptor.getRing(), adaptor.getCursor());
+    e.when(e.equal(e.lane(), 0), [&] {
+      Value full = e.shared(stage.full());
+      NVVM::MBarrierArriveExpectTxOp::create(
+          rewriter, op.getLoc(), rewriter.getI64Type(), full,
+          e.i32(type.getStageBytes()), NVVM::MemScopeKind::CTA,
+          /*relaxed=*/false, Value());
+      int64_t offset = 0;
+      for (auto [i, tile] : llvm::enumerate(type.getPayload())) {
+        auto map = cast<TensorMapType>(op.getMaps()[i].getType());
+        Value row = adaptor.getCoordinates()[2 * i].front();
+        Value column = adaptor.getCoordinates()[2 * i + 1].front();
+        for (int64_t done = 0; done < tile.getRows(); done += map.getRows()) {
+          // The instruction addresses the cluster, of which this CTA is one.
+          Value target = LLVM::AddrSpaceCastOp::create(
+              rewriter, op.getLoc(),
+              LLVM::LLVMPointerType::get(getContext(), kClusterSpace),
+              e.shared(stage.tile(offset + done * TileType::kPanelBytes)));
+          NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
+              rewriter, op.getLoc(), target, adaptor.getMaps()[i].front(),
+              ValueRange{column, e.add(row, done)}, full, ValueRange(), Value(),
+              Value(), NVVM::TMALoadMode::TILE, /*isCTAOnly=*/false,
+              NVVM::CTAGroupKindAttr(), Value());
+        }
+        offset += tile.getBytes();
+      }
+    });
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct RingWaitLowering : KernelPattern<RingWaitOp> {
+  using KernelPattern::KernelPattern;
+
+  LogicalResult
+  matchAndRewrite(RingWaitOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Emitter e(rewriter, op.getLoc());
+    Stage stage(e, op.getRing().getType(), adaptor.getRing(),
+                adaptor.getCursor());
+    stage.wait(stage.full(), stage.phase);
+    SmallVector<Value> tiles;
+    int64_t offset = 0;
+    for (TileType tile : op.getRing().getType().getPayload()) {
+      tiles.push_back(stage.tile(offset));
+      offset += tile.getBytes();
+    }
+    rewriter.replaceOp(op, tiles);
+    return success();
+  }
+};
+
+struct RingReleaseLowering : KernelPattern<RingReleaseOp> {
+  using KernelPattern::KernelPattern;
+
+  LogicalResult
+  matchAndRewrite(RingReleaseOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Emitter e(rewriter, op.getLoc());
+    Stage stage(e, op.getRing().getType(), adaptor.getRing(),
+                adaptor.getCursor());
+    e.when(e.equal(e.lane(), 0), [&] {
+      NVVM::MBarrierArriveOp::create(rewriter, op.getLoc(),
+                                     rewriter.getI64Type(),
+                                     e.shared(stage.empty()));
+    });
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct RolesLowering : KernelPattern<RolesOp> {
+  using KernelPattern::KernelPattern;
+
+  LogicalResult
+  matchAndRewrite(RolesOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    Emitter e(rewriter, loc);
+    NVVM::Barrier0Op::create(rewriter, loc);
+    // From lane 0, so that the compiler sees a number that is the same in a
+    // warp.
+    Value warpgroup =
+        e.broadcast(e.div(e.thread(), kWarpgroupThreads), e.i32(0));
+    // What each thread has at launch: an equal share.
+    int64_t atLaunch =
+        std::min<int64_t>(65536 / op.getNumThreads() / 8 * 8, 255);
+    auto setRegisters = [&](int64_t registers) {
+      NVVM::SetMaxRegisterOp::create(
+          rewriter, loc, registers,
+          registers < atLaunch ? NVVM::SetMaxRegisterAction::decrease
+                               : NVVM::SetMaxRegisterAction::increase);
+    };
+    auto inlineBody = [&](Region &region, ValueRange arguments) {
+      Block *body = &region.front();
+      rewriter.eraseOp(body->getTerminator());
+      rewriter.inlineBlockBefore(body, rewriter.getInsertionBlock(),
+                                 rewriter.getInsertionPoint(), arguments);
+    };
+    auto split = scf::IfOp::create(rewriter, loc, e.equal(warpgroup, 0),
+                                   /*withElseRegion=*/true);
+    rewriter.setInsertionPointToStart(split.thenBlock());
+    setRegisters(op.getProducerRegisters());
+    e.when(e.below(e.thread(), kWarpThreads),
+           [&] { inlineBody(op.getProducer(), {}); });
+    rewriter.setInsertionPointToStart(split.elseBlock());
+    setRegisters(op.getConsumerRegisters());
+    inlineBody(op.getConsumer(), e.sub(warpgroup, 1));
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+} // namespace
+
+void mlir::moeq_gpu::populateRingPatterns(const TypeConverter &converter,
+                                          RewritePatternSet &patterns,
+                                          const KernelBudget &budget) {
+  patterns.add<TensorMapLowering, AllocLowering, SubtileLowering,
+               RingCreateLowering, RingStartLowering, RingAdvanceLowering,
+               RingAcquireLowering, RingFillLowering, RingWaitLowering,
+               RingReleaseLowering, RolesLowering>(
+      converter, patterns.getContext(), budget);
+}

@@ -1,0 +1,87 @@
+// RUN: moeq-opt %s --pass-pipeline='builtin.module(gpu.module(convert-moeq-gpu-to-nvgpu,canonicalize,cse))' --split-input-file | FileCheck %s
+
+!map = !moeq_gpu.tensor_map<64x128xi8>
+!map_b = !moeq_gpu.tensor_map<128x128xi8>
+!ring = !moeq_gpu.ring<3x[64x128xi8, 128x128xi8]>
+!cursor = !moeq_gpu.cursor
+!a = !moeq_gpu.tile<64x128xi8>
+!b = !moeq_gpu.tile<128x128xi8>
+
+gpu.module @kernels {
+  // CHECK: llvm.mlir.global external @moeq_shared_memory() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
+  // CHECK-LABEL: llvm.func @ring
+  // CHECK-SAME:    %[[PA:[^:]*]]: !llvm.ptr, %[[PB:[^:]*]]: !llvm.ptr
+  llvm.func @ring(%pa: !llvm.ptr, %pb: !llvm.ptr, %row: i32, %column: i32) {
+    // CHECK: nvvm.prefetch tensormap, %[[PA]]
+    %ta = moeq_gpu.tensor_map %pa : !map
+    // CHECK: nvvm.prefetch tensormap, %[[PB]]
+    %tb = moeq_gpu.tensor_map %pb : !map_b
+    // Three full barriers for the producer, three empty ones for four warps.
+    // CHECK-COUNT-3: nvvm.mbarrier.init %{{.*}}, %c1_i32
+    // CHECK-COUNT-3: nvvm.mbarrier.init %{{.*}}, %c4_i32
+    // CHECK: nvvm.fence.mbarrier.init
+    %ring = moeq_gpu.ring.create consumers 1 : !ring
+    // CHECK: nvvm.barrier0
+    // CHECK: nvvm.shfl.sync idx
+    // CHECK: scf.if
+    // CHECK: nvvm.setmaxregister decrease 40
+    // CHECK: scf.if
+    moeq_gpu.roles producer(40) {
+      %cursor = moeq_gpu.ring.start : !cursor
+      // The stage before the first one counts as empty: parity 1.
+      // CHECK: nvvm.mbarrier.try_wait.parity %{{.*}}, %c1_i32
+      moeq_gpu.ring.acquire %ring[%cursor] : !ring
+      // CHECK: scf.if
+      // CHECK: nvvm.mbarrier.arrive.expect_tx %{{.*}}, %c24576_i32
+      // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global %{{.*}}, %[[PA]], %{{.*}}, box[%{{.*}}, %{{.*}}]
+      // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global %{{.*}}, %[[PB]], %{{.*}}, box[%{{.*}}, %{{.*}}]
+      moeq_gpu.ring.fill %ring[%cursor] from(%ta, %tb at %row, %column, %row, %column) : !ring, !map, !map_b
+    // CHECK: } else {
+    // CHECK: nvvm.setmaxregister decrease 208
+    } consumers(1, 208) {
+    ^bb0(%warpgroup: i32):
+      %cursor = moeq_gpu.ring.start : !cursor
+      // CHECK: nvvm.mbarrier.try_wait.parity %{{.*}}, %c0_i32
+      %a, %b = moeq_gpu.ring.wait %ring[%cursor] : !ring -> !a, !b
+      // CHECK: nvvm.wgmma.fence.aligned
+      // CHECK: nvvm.wgmma.mma_async {{.*}}<m = 64, n = 128, k = 32>, D[<s32>, <zero>], A[<s8>, <one>, <row>], B[<s8>, <one>, <col>]
+      // CHECK-COUNT-3: nvvm.wgmma.mma_async {{.*}}D[<s32>, <one>]
+      // CHECK: nvvm.wgmma.commit.group.sync.aligned
+      %d = moeq_gpu.mma %a, %b : !a, !b -> !moeq_gpu.fragment<64x128xi32>
+      // CHECK: nvvm.wgmma.wait.group.sync.aligned 0
+      %f = moeq_gpu.mma_wait pending 0(%d : !moeq_gpu.fragment<64x128xi32>)
+      // One lane a warp releases the stage.
+      // CHECK: scf.if
+      // CHECK: nvvm.mbarrier.arrive
+      moeq_gpu.ring.release %ring[%cursor] : !ring
+    }
+    llvm.return
+  }
+}
+
+// -----
+
+// The group of a tile: a ballot over the tile prefixes of the lanes.
+!schedule = !moeq_gpu.schedule<128x256, raster = 16, groups_per_lane = 1>
+gpu.module @kernels {
+  // CHECK-LABEL: llvm.func @schedule
+  llvm.func @schedule(%offsets: !llvm.ptr<1>, %out: !llvm.ptr<1>) {
+    %groups = arith.constant 8 : i32
+    %n = arith.constant 14336 : i32
+    // CHECK-COUNT-2: llvm.load %{{.*}} invariant
+    // CHECK-COUNT-5: nvvm.shfl.sync up
+    // CHECK: nvvm.shfl.sync idx
+    %s = moeq_gpu.schedule offsets(%offsets, %groups) columns(%n) : !schedule
+    moeq_gpu.roles producer(40) {
+      %i = nvvm.read.ptx.sreg.ctaid.x : i32
+      // CHECK: nvvm.vote.sync ballot
+      // CHECK: llvm.intr.cttz
+      // CHECK-COUNT-2: nvvm.shfl.sync idx
+      %group, %row, %end, %column = moeq_gpu.schedule.tile %s[%i] : !schedule
+      llvm.store %row, %out : i32, !llvm.ptr<1>
+    } consumers(1, 208) {
+    ^bb0(%warpgroup: i32):
+    }
+    llvm.return
+  }
+}
