@@ -8,6 +8,7 @@
 #include "Kernels.h"
 
 #include "moeq/Conversion/Passes.h"
+#include "moeq/Dialect/MoeqGPU/IR/MoeqGPU.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -44,7 +45,7 @@ static LogicalResult outline(Operation *op, gpu::GPUModuleOp module) {
   std::optional<LogicalResult> built =
       llvm::TypeSwitch<Operation *, std::optional<LogicalResult>>(op)
           .Case<RouteOp, GroupOp, GatherOp, CombineOp, DequantizeOp, ActivateOp,
-                linalg::LinalgOp, memref::CopyOp>(
+                MatmulOp, GroupedMatmulOp, linalg::LinalgOp, memref::CopyOp>(
               [&](auto typed) -> LogicalResult {
                 return failed(checkOperands(op)) ? failure()
                                                  : buildKernels(typed, module);

@@ -1,0 +1,121 @@
+//===- MatmulKernel.h - The kernel of a grouped matmul ----------*- C++ -*-===//
+//
+// Part of moeq, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Builds the persistent, warp-specialized kernel of a plain or grouped matmul
+// in the kernel dialect. All kernels of this form share one skeleton; what
+// differs is data in the spec.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MOEQ_CONVERSION_MATMULKERNEL_H
+#define MOEQ_CONVERSION_MATMULKERNEL_H
+
+#include "moeq/Dialect/Moeq/IR/Moeq.h"
+#include "moeq/Dialect/MoeqGPU/IR/MoeqGPU.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+namespace mlir::moeq_gpu {
+
+/// Which elements of an operand share one scale, all of K in each case.
+enum class ScalePlacement {
+  None,   ///< There is no scale.
+  Tensor, ///< One scale: of the whole left side, or of an expert's weight.
+  Vector, ///< One scale a row of A, or a row of B (a column of C).
+};
+
+/// A matmul C[M, N] = A[M, K] * B[E, N, K]^T, row r of A with the weight of its
+/// group. M is always dynamic; E, N and K may be (ShapedType::kDynamic), and
+/// are kernel parameters then.
+struct MatmulKernelSpec {
+  std::string name;
+  /// Values: f8E4M3FN or f8E5M2 (in any combination), bf16, f16 or i8.
+  Type lhs, rhs;
+  /// Results: bf16, f16 or f32.
+  Type out;
+  int64_t columns = ShapedType::kDynamic; ///< N
+  int64_t depth = ShapedType::kDynamic;   ///< K
+  /// Whether rows are grouped by `offsets` [E + 1]; else there is one group.
+  bool isGrouped = false;
+  int64_t groups = 1; ///< E
+
+  /// Scales of type f32, bf16 or f16: acc * (lhs scale * rhs scale).
+  ScalePlacement lhsScale = ScalePlacement::None,
+                 rhsScale = ScalePlacement::None;
+  Type lhsScaleType, rhsScaleType;
+
+  /// The epilogue of a `moeq.matmul` (accumulator, row, column, one element of
+  /// each operand), or null, which rounds to `out`. Values that it captures are
+  /// scalars defined above it, and become parameters.
+  Region *epilogue = nullptr;
+  struct EpilogueOperand {
+    moeq::EpilogueMap map;
+    Type elementType;
+  };
+  SmallVector<EpilogueOperand> epilogueOperands;
+
+  /// The tile of a CTA: 64 rows a consumer warpgroup, columns a multiple of 64
+  /// up to 256. The kernel needs 128 bytes of K a stage for each row and
+  /// column.
+  int64_t tileRows = 128, tileColumns = 256;
+  int64_t stages = 4, consumers = 2, raster = 16;
+  /// The bytes of shared memory that a CTA of the chip may have.
+  int64_t sharedMemory = 232448;
+};
+
+/// What a parameter of the kernel is; the parameters are in this order, tensor
+/// maps first, with those left out that the spec does not need.
+enum class MatmulParameter {
+  LhsMap,
+  RhsMap, ///< Of the weights as [E * N, K].
+  OutMap,
+  Out,
+  Offsets,
+  LhsScale,
+  RhsScale,
+  EpilogueOperand, ///< One for each, by `index`.
+  Rows,            ///< M (i32), where the rows are not grouped.
+  Columns,         ///< N (i32)
+  Depth,           ///< K (i32)
+  Groups,          ///< E (i32)
+  Captured,        ///< One for each captured scalar, by `index`.
+};
+
+struct MatmulKernel {
+  LLVM::LLVMFuncOp function;
+  struct Parameter {
+    MatmulParameter kind;
+    unsigned index = 0;
+    /// Of a tensor map.
+    TensorMapType map;
+  };
+  SmallVector<Parameter> parameters;
+  /// The scalars that the epilogue captures.
+  SmallVector<Value> captured;
+  /// The launch: threads of a CTA, bytes of dynamic shared memory.
+  int64_t threads = 0, sharedMemory = 0;
+};
+
+/// Why this form of kernel cannot do `spec`, or nullopt where it can. Extents
+/// that are dynamic are taken to satisfy what TMA asks: rows of A, B and C are
+/// multiples of 16 bytes.
+std::optional<std::string> getUnsupportedReason(const MatmulKernelSpec &spec);
+
+/// Builds the kernel at the insertion point of `builder`, in a `gpu.module`.
+/// Fails, with an error at `loc`, where getUnsupportedReason gives a reason.
+FailureOr<MatmulKernel> buildMatmulKernel(OpBuilder &builder, Location loc,
+                                          const MatmulKernelSpec &spec);
+
+/// The spec of a `moeq.matmul` or `moeq.grouped_matmul` on memrefs in component
+/// form, for a chip with `sharedMemory` bytes a CTA, or a reason in `reason`
+/// why this form of kernel cannot do it. Its name is empty.
+FailureOr<MatmulKernelSpec>
+getMatmulKernelSpec(Operation *op, int64_t sharedMemory, std::string &reason);
+
+} // namespace mlir::moeq_gpu
+
+#endif // MOEQ_CONVERSION_MATMULKERNEL_H

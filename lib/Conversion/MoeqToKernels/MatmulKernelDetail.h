@@ -1,0 +1,73 @@
+//===- MatmulKernelDetail.h - Sizes of the kernel of a matmul ---*- C++ -*-===//
+//
+// Part of moeq, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MOEQ_LIB_CONVERSION_MOEQTOKERNELS_MATMULKERNELDETAIL_H
+#define MOEQ_LIB_CONVERSION_MOEQTOKERNELS_MATMULKERNELDETAIL_H
+
+#include "moeq/Conversion/MatmulKernel.h"
+
+namespace mlir::moeq_gpu {
+
+/// The rows of a consumer warpgroup, and the shared memory through which it
+/// stores.
+constexpr int64_t kConsumerRows = 64;
+constexpr int64_t kStagingBytes = 16384;
+/// What TMA asks of the pitch of a matrix.
+constexpr int64_t kPitchBytes = 16;
+
+inline int64_t getBytes(Type type) { return type.getIntOrFloatBitWidth() / 8; }
+inline bool isStatic(int64_t extent) { return !ShapedType::isDynamic(extent); }
+
+/// The registers a thread that hold the operands of the map of `columns`
+/// columns.
+inline int64_t getOperandRegisters(const MatmulKernelSpec &spec,
+                                   int64_t columns) {
+  // A thread has a quarter of the columns, and two rows.
+  int64_t words = spec.rhsScale == ScalePlacement::Vector ? columns / 4 : 0;
+  for (const MatmulKernelSpec::EpilogueOperand &operand : spec.epilogueOperands)
+    if (operand.map != moeq::EpilogueMap::Row)
+      words += columns / (operand.map == moeq::EpilogueMap::Column ? 4 : 2);
+  return words;
+}
+
+/// The columns that a consumer maps and stores at a time: as many as the
+/// staging tile holds, fewer where their operands would not fit beside the
+/// accumulator.
+inline int64_t getChunkColumns(const MatmulKernelSpec &spec) {
+  constexpr int64_t spareRegisters = 64;
+  int64_t columns = kStagingBytes / kConsumerRows / getBytes(spec.out);
+  int64_t least = TileType::kPanelBytes / getBytes(spec.out);
+  while (columns > least &&
+         (spec.tileColumns % columns != 0 ||
+          getOperandRegisters(spec, columns) > spareRegisters))
+    columns /= 2;
+  return columns;
+}
+
+/// Registers a thread: a producer that copies needs few; consumers share the
+/// rest.
+constexpr int64_t kProducerRegisters = 40;
+inline int64_t getConsumerRegisters(int64_t consumers) {
+  int64_t share = (65536 / kWarpgroupThreads - kProducerRegisters) / consumers;
+  return std::min<int64_t>(share / 8 * 8, 240);
+}
+
+/// What plain and grouped matmuls share.
+struct MatmulView {
+  explicit MatmulView(Operation *op);
+  ValueRange lhs, rhs, operands;
+  Value out, offsets;
+  TypeAttr lhsFormat, rhsFormat;
+  ArrayRef<int32_t> maps;
+  moeq::AccumulateAttr accumulate;
+  moeq::ConfigAttr config;
+  Region *epilogue = nullptr;
+};
+
+} // namespace mlir::moeq_gpu
+
+#endif // MOEQ_LIB_CONVERSION_MOEQTOKERNELS_MATMULKERNELDETAIL_H

@@ -1,0 +1,152 @@
+//===- OutlineMatmul.cpp - A matmul to a kernel and its launch --*- C++ -*-===//
+//
+// Part of moeq, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelBuilder.h"
+#include "Kernels.h"
+#include "MatmulKernelDetail.h"
+
+#include "moeq/Target/Chips.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+using namespace mlir;
+using namespace mlir::moeq_gpu;
+
+// The chip of the module around `op`, with what its target says otherwise.
+static FailureOr<moeq::Chip> getChip(Operation *op) {
+  auto target =
+      op->getParentOfType<ModuleOp>()->getAttrOfType<moeq::TargetAttr>(
+          "moeq.target");
+  FailureOr<const moeq::Chip *> found =
+      moeq::lookupChip(op->getLoc(), target ? target.getChip().getValue()
+                                            : StringRef(moeq::kDefaultChip));
+  if (failed(found))
+    return failure();
+  moeq::Chip chip = **found;
+  if (target && target.getSms())
+    chip.sms = target.getSms();
+  if (target && target.getSharedMemory())
+    chip.sharedMemory = target.getSharedMemory();
+  return chip;
+}
+
+static LogicalResult outlineMatmul(Operation *op, gpu::GPUModuleOp module) {
+  FailureOr<moeq::Chip> chip = getChip(op);
+  if (failed(chip))
+    return failure();
+  std::string reason;
+  FailureOr<MatmulKernelSpec> spec =
+      getMatmulKernelSpec(op, chip->sharedMemory, reason);
+  if (failed(spec))
+    return op->emitOpError("has no kernel: ") << reason;
+  spec->name = moeq::getKernelName(module, op);
+  OpBuilder inModule = OpBuilder::atBlockEnd(module.getBody());
+  FailureOr<MatmulKernel> kernel =
+      buildMatmulKernel(inModule, op->getLoc(), *spec);
+  if (failed(kernel))
+    return failure();
+
+  MatmulView view(op);
+  ImplicitLocOpBuilder b(op->getLoc(), op);
+  auto index = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(b, value);
+  };
+  auto extent = [&](Value buffer, int64_t dim) -> Value {
+    int64_t size = cast<MemRefType>(buffer.getType()).getDimSize(dim);
+    return ShapedType::isDynamic(size)
+               ? Value(memref::DimOp::create(b, buffer, dim))
+               : index(size);
+  };
+  auto toI32 = [&](Value value) -> Value {
+    return arith::IndexCastOp::create(b, b.getI32Type(), value);
+  };
+  Value weights = view.rhs.front();
+  int64_t columnDim = cast<MemRefType>(weights.getType()).getRank() - 2;
+  Value rows = extent(view.lhs.front(), 0),
+        columns = extent(weights, columnDim);
+  Value groups = spec->isGrouped ? extent(weights, 0) : index(1);
+
+  SmallVector<Value> operands;
+  for (const MatmulKernel::Parameter &parameter : kernel->parameters) {
+    auto map = [&](Value buffer) -> Value {
+      return EncodeTensorMapOp::create(b, parameter.map, buffer);
+    };
+    switch (parameter.kind) {
+    case MatmulParameter::LhsMap:
+      operands.push_back(map(view.lhs.front()));
+      break;
+    case MatmulParameter::RhsMap:
+      operands.push_back(map(weights));
+      break;
+    case MatmulParameter::OutMap:
+      operands.push_back(map(view.out));
+      break;
+    case MatmulParameter::Out:
+      operands.push_back(view.out);
+      break;
+    case MatmulParameter::Offsets:
+      operands.push_back(view.offsets);
+      break;
+    case MatmulParameter::LhsScale:
+      operands.push_back(view.lhs[1]);
+      break;
+    case MatmulParameter::RhsScale:
+      operands.push_back(view.rhs[1]);
+      break;
+    case MatmulParameter::EpilogueOperand:
+      operands.push_back(view.operands[parameter.index]);
+      break;
+    case MatmulParameter::Rows:
+      operands.push_back(toI32(rows));
+      break;
+    case MatmulParameter::Columns:
+      operands.push_back(toI32(columns));
+      break;
+    case MatmulParameter::Depth:
+      operands.push_back(toI32(extent(weights, columnDim + 1)));
+      break;
+    case MatmulParameter::Groups:
+      operands.push_back(toI32(groups));
+      break;
+    case MatmulParameter::Captured: {
+      Value value = kernel->captured[parameter.index];
+      if (value.getType().isIndex())
+        value = arith::IndexCastOp::create(b, b.getI64Type(), value);
+      operands.push_back(value);
+      break;
+    }
+    }
+  }
+
+  // One CTA a multiprocessor, and no more than there can be tiles: each group
+  // has one partial tile of rows at most.
+  Value rowTiles = arith::AddIOp::create(
+      b, arith::DivUIOp::create(b, rows, index(spec->tileRows)), groups);
+  Value columnTiles =
+      arith::CeilDivUIOp::create(b, columns, index(spec->tileColumns));
+  Value grid = arith::MinUIOp::create(
+      b, arith::MulIOp::create(b, rowTiles, columnTiles), index(chip->sms));
+  Value one = index(1);
+  auto symbol = SymbolRefAttr::get(
+      module.getNameAttr(),
+      {FlatSymbolRefAttr::get(kernel->function.getNameAttr())});
+  Value shared = arith::ConstantIntOp::create(b, kernel->sharedMemory, 32);
+  gpu::LaunchFuncOp::create(b, symbol, gpu::KernelDim3{grid, one, one},
+                            gpu::KernelDim3{index(kernel->threads), one, one},
+                            shared, operands);
+  return success();
+}
+
+LogicalResult moeq::buildKernels(MatmulOp op, gpu::GPUModuleOp module) {
+  return outlineMatmul(op, module);
+}
+
+LogicalResult moeq::buildKernels(GroupedMatmulOp op, gpu::GPUModuleOp module) {
+  return outlineMatmul(op, module);
+}
