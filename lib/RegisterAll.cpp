@@ -15,6 +15,7 @@
 #include "moeq/Dialect/Moeq/IR/Moeq.h"
 #include "moeq/Dialect/Moeq/Transforms/BufferizableOpInterfaceImpl.h"
 #include "moeq/Dialect/Moeq/Transforms/Passes.h"
+#include "moeq/Dialect/Moeq/Transforms/RuntimeVerification.h"
 #include "moeq/Dialect/Moeq/Transforms/TilingInterfaceImpl.h"
 #include "moeq/Dialect/MoeqGPU/IR/MoeqGPU.h"
 #include "moeq/Dialect/MoeqGPU/Transforms/Passes.h"
@@ -34,6 +35,7 @@ void moeq::registerAllDialects(DialectRegistry &registry) {
   registerAllToLLVMIRTranslations(registry);
   registry.insert<MoeqDialect, moeq_gpu::MoeqGPUDialect>();
   registerBufferizableOpInterfaceExternalModels(registry);
+  registerRuntimeVerifiableOpInterfaceExternalModels(registry);
   registerTilingInterfaceExternalModels(registry);
 }
 

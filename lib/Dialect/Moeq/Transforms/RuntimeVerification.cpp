@@ -1,0 +1,157 @@
+//===- RuntimeVerification.cpp - Run-time checks of moeq --------*- C++ -*-===//
+//
+// Part of moeq, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "moeq/Dialect/Moeq/Transforms/RuntimeVerification.h"
+
+#include "moeq/Dialect/Moeq/IR/Moeq.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/RuntimeVerifiableOpInterface.h"
+
+using namespace mlir;
+using namespace mlir::moeq;
+using arith::CmpIPredicate;
+
+namespace {
+/// Builds the checks of one op, on tensors or memrefs.
+struct Checks {
+  OpBuilder &builder;
+  Location loc;
+  Operation *op;
+  function_ref<std::string(Operation *, StringRef)> getMessage;
+
+  Value getConstant(int64_t value) const {
+    return arith::ConstantIndexOp::create(builder, loc, value);
+  }
+
+  Value getSize(Value array, int64_t dim) const {
+    if (isa<MemRefType>(array.getType()))
+      return memref::DimOp::create(builder, loc, array, dim);
+    return tensor::DimOp::create(builder, loc, array, dim);
+  }
+
+  /// An i32 element as an index.
+  Value load(Value array, ValueRange indices) const {
+    Value element;
+    if (isa<MemRefType>(array.getType()))
+      element = memref::LoadOp::create(builder, loc, array, indices);
+    else
+      element = tensor::ExtractOp::create(builder, loc, array, indices);
+    return arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
+                                      element);
+  }
+
+  void require(CmpIPredicate predicate, Value left, Value right,
+               StringRef message) const {
+    Value holds = arith::CmpIOp::create(builder, loc, predicate, left, right);
+    cf::AssertOp::create(builder, loc, holds, getMessage(op, message));
+  }
+
+  /// Calls `body` with each index of the first `sizes` of an array.
+  void forEach(ArrayRef<Value> sizes,
+               function_ref<void(ValueRange)> body) const {
+    OpBuilder::InsertionGuard guard(builder);
+    Value zero = getConstant(0), one = getConstant(1);
+    SmallVector<Value> indices;
+    for (Value size : sizes) {
+      auto loop = scf::ForOp::create(builder, loc, zero, size, one);
+      builder.setInsertionPointToStart(loop.getBody());
+      indices.push_back(loop.getInductionVar());
+    }
+    body(indices);
+  }
+
+  /// Requires each element of `array` to be less than `limit`.
+  void requireBelow(Value array, Value limit, StringRef message) const {
+    SmallVector<Value> sizes;
+    int64_t rank = cast<ShapedType>(array.getType()).getRank();
+    for (int64_t dim = 0; dim < rank; ++dim)
+      sizes.push_back(getSize(array, dim));
+    forEach(sizes, [&](ValueRange indices) {
+      require(CmpIPredicate::slt, load(array, indices), limit, message);
+    });
+  }
+};
+} // namespace
+
+static void verify(GroupedMatmulOp op, const Checks &checks) {
+  Value offsets = op.getOffsets();
+  Value one = checks.getConstant(1);
+  Value experts = arith::SubIOp::create(checks.builder, checks.loc,
+                                        checks.getSize(offsets, 0), one);
+  Value zero = checks.getConstant(0);
+  checks.require(CmpIPredicate::sge, checks.load(offsets, zero), zero,
+                 "expects offsets from 0 on");
+  checks.forEach(experts, [&](ValueRange expert) {
+    Value next =
+        arith::AddIOp::create(checks.builder, checks.loc, expert.front(), one);
+    checks.require(CmpIPredicate::sle, checks.load(offsets, expert),
+                   checks.load(offsets, next), "expects sorted offsets");
+  });
+  checks.require(CmpIPredicate::sle, checks.load(offsets, experts),
+                 checks.getSize(op.getOuts(), 0),
+                 "expects offsets up to the number of rows");
+}
+
+static void verify(GroupOp op, const Checks &checks) {
+  Value experts;
+  if (Value map = op.getExpertMap())
+    experts = checks.getSize(map, 0);
+  else
+    experts = arith::SubIOp::create(checks.builder, checks.loc,
+                                    checks.getSize(op.getOffsets(), 0),
+                                    checks.getConstant(1));
+  checks.requireBelow(op.getIds(), experts,
+                      "expects ids below the number of experts");
+}
+
+static void verify(GatherOp op, const Checks &checks) {
+  checks.requireBelow(op.getRows(), checks.getSize(op.getInput().front(), 0),
+                      "expects rows of the input");
+}
+
+static void verify(QuantizeOp op, const Checks &checks) {
+  if (Value rows = op.getRows())
+    checks.requireBelow(rows, checks.getSize(op.getInput(), 0),
+                        "expects rows of the input");
+}
+
+static void verify(CombineOp op, const Checks &checks) {
+  checks.requireBelow(op.getSlots(), checks.getSize(op.getInput(), 0),
+                      "expects slots of the input");
+}
+
+namespace {
+template <typename OpTy>
+struct RuntimeModel
+    : RuntimeVerifiableOpInterface::ExternalModel<RuntimeModel<OpTy>, OpTy> {
+  void generateRuntimeVerification(
+      Operation *op, OpBuilder &builder, Location loc,
+      function_ref<std::string(Operation *, StringRef)> getMessage) const {
+    verify(cast<OpTy>(op), Checks{builder, loc, op, getMessage});
+  }
+};
+} // namespace
+
+template <typename... OpTys>
+static void attach(MLIRContext *context) {
+  (OpTys::template attachInterface<RuntimeModel<OpTys>>(*context), ...);
+}
+
+void moeq::registerRuntimeVerifiableOpInterfaceExternalModels(
+    DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, MoeqDialect *) {
+    attach<CombineOp, GatherOp, GroupOp, GroupedMatmulOp, QuantizeOp>(context);
+    context->loadDialect<arith::ArithDialect, cf::ControlFlowDialect,
+                         memref::MemRefDialect, scf::SCFDialect,
+                         tensor::TensorDialect>();
+  });
+}

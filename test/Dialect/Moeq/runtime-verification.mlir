@@ -1,0 +1,88 @@
+// RUN: moeq-opt %s -generate-runtime-verification=verbose-level=0 -canonicalize | FileCheck %s
+
+!a = !moeq.scaled<f8E4M3FN, block = [*], scale = f32>
+
+// CHECK-LABEL: func @grouped_matmul(
+// CHECK-SAME: %[[O:[^:]*]]: memref<9xi32>, %[[Y:[^:]*]]: memref<?x32xf32>
+// CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
+// CHECK-DAG: %[[C8:.*]] = arith.constant 8 : index
+// CHECK: memref.load %[[O]][%[[C0]]]
+// CHECK: %[[OK:.*]] = arith.cmpi sge
+// CHECK: cf.assert %[[OK]], "{{.*}}expects offsets from 0 on
+// CHECK: scf.for %[[E:.*]] = %[[C0]] to %[[C8]]
+// CHECK: memref.load %[[O]][%[[E]]]
+// CHECK: memref.load %[[O]]
+// CHECK: %[[OK:.*]] = arith.cmpi sle
+// CHECK: cf.assert %[[OK]], "{{.*}}expects sorted offsets
+// CHECK: memref.load %[[O]][%[[C8]]]
+// CHECK: memref.dim %[[Y]]
+// CHECK: %[[OK:.*]] = arith.cmpi sle
+// CHECK: cf.assert %[[OK]], "{{.*}}expects offsets up to the number of rows
+// CHECK: moeq.grouped_matmul
+func.func @grouped_matmul(%o: memref<9xi32>, %y: memref<?x32xf32>, %a: memref<?x64xbf16>, %w: memref<8x32x64xbf16>) {
+  moeq.grouped_matmul lhs(%a : memref<?x64xbf16>) rhs(%w : memref<8x32x64xbf16>) offsets(%o : memref<9xi32>) outs(%y : memref<?x32xf32>)
+  return
+}
+
+// CHECK-LABEL: func @group(
+// CHECK-SAME: %[[IDS:[^:]*]]: tensor<?x2xi32>
+// CHECK-DAG: %[[C2:.*]] = arith.constant 2 : index
+// CHECK-DAG: %[[C8:.*]] = arith.constant 8 : index
+// CHECK: %[[T:.*]] = tensor.dim %[[IDS]]
+// CHECK: scf.for %[[I:.*]] = %{{.*}} to %[[T]]
+// CHECK: scf.for %[[J:.*]] = %{{.*}} to %[[C2]]
+// CHECK: %[[ID:.*]] = tensor.extract %[[IDS]][%[[I]], %[[J]]]
+// CHECK: %[[INDEX:.*]] = arith.index_cast %[[ID]]
+// CHECK: %[[OK:.*]] = arith.cmpi slt, %[[INDEX]], %[[C8]]
+// CHECK: cf.assert %[[OK]], "{{.*}}expects ids below the number of experts
+// CHECK: moeq.group
+func.func @group(%ids: tensor<?x2xi32>, %r: tensor<?xi32>, %s: tensor<?x2xi32>, %o: tensor<9xi32>) -> tensor<9xi32> {
+  %0:3 = moeq.group ids(%ids : tensor<?x2xi32>) outs(%r, %s, %o : tensor<?xi32>, tensor<?x2xi32>, tensor<9xi32>)
+      -> tensor<?xi32>, tensor<?x2xi32>, tensor<9xi32>
+  return %0#2 : tensor<9xi32>
+}
+
+// Ids are those of the map.
+// CHECK-LABEL: func @group_map(
+// CHECK-SAME: %[[MAP:[^:]*]]: memref<?xi32>
+// CHECK: %[[E:.*]] = memref.dim %[[MAP]]
+// CHECK: arith.cmpi slt, %{{.*}}, %[[E]]
+func.func @group_map(%map: memref<?xi32>, %ids: memref<?x2xi32>, %r: memref<?xi32>, %s: memref<?x2xi32>, %o: memref<9xi32>) {
+  moeq.group ids(%ids : memref<?x2xi32>) expert_map(%map : memref<?xi32>) outs(%r, %s, %o : memref<?xi32>, memref<?x2xi32>, memref<9xi32>)
+  return
+}
+
+// CHECK-LABEL: func @gather(
+// CHECK-SAME: %[[X:[^:]*]]: memref<?x64xbf16>
+// CHECK: %[[T:.*]] = memref.dim %[[X]]
+// CHECK: %[[OK:.*]] = arith.cmpi slt, %{{.*}}, %[[T]]
+// CHECK: cf.assert %[[OK]], "{{.*}}expects rows of the input
+// CHECK: moeq.gather
+func.func @gather(%x: memref<?x64xbf16>, %rows: memref<?xi32>, %y: memref<?x64xbf16>) {
+  moeq.gather input(%x : memref<?x64xbf16>) rows(%rows : memref<?xi32>) outs(%y : memref<?x64xbf16>)
+  return
+}
+
+// CHECK-LABEL: func @quantize_rows(
+// CHECK: cf.assert %{{.*}}, "{{.*}}expects rows of the input
+// CHECK: moeq.quantize
+func.func @quantize_rows(%x: tensor<?x64xbf16>, %rows: tensor<?xi32>, %q: tensor<?x64x!a>) -> tensor<?x64x!a> {
+  %0 = moeq.quantize input(%x : tensor<?x64xbf16>) rows(%rows : tensor<?xi32>) outs(%q : tensor<?x64x!a>) recipe(<vllm_token>) -> tensor<?x64x!a>
+  return %0 : tensor<?x64x!a>
+}
+
+// CHECK-LABEL: func @quantize(
+// CHECK-NOT: cf.assert
+// CHECK: moeq.quantize
+func.func @quantize(%x: tensor<?x64xbf16>, %q: tensor<?x64x!a>) -> tensor<?x64x!a> {
+  %0 = moeq.quantize input(%x : tensor<?x64xbf16>) outs(%q : tensor<?x64x!a>) recipe(<vllm_token>) -> tensor<?x64x!a>
+  return %0 : tensor<?x64x!a>
+}
+
+// CHECK-LABEL: func @combine(
+// CHECK: cf.assert %{{.*}}, "{{.*}}expects slots of the input
+// CHECK: moeq.combine
+func.func @combine(%x: memref<?x64xbf16>, %slots: memref<?x2xi32>, %y: memref<?x64xbf16>) {
+  moeq.combine input(%x : memref<?x64xbf16>) slots(%slots : memref<?x2xi32>) outs(%y : memref<?x64xbf16>)
+  return
+}
