@@ -270,6 +270,19 @@ func.func @pack_unpack(%v: tensor<4x64xf8E4M3FN>, %s: tensor<4x1xf32>) -> (tenso
 
 // -----
 
+!a = !moeq.scaled<f8E4M3FN, block = [*], scale = f32>
+
+// CHECK-LABEL: func @unreachable(
+// CHECK-NEXT: return
+// CHECK-NEXT: }
+func.func @unreachable(%x: tensor<4x64x!a>) -> tensor<4x64x!a> {
+  return %x : tensor<4x64x!a>
+^bb1(%y: tensor<4x64x!a>):
+  return %y : tensor<4x64x!a>
+}
+
+// -----
+
 // Without scaled tensors nothing changes.
 // CHECK-LABEL: func @plain(
 // CHECK-SAME: %{{[^:]*}}: tensor<4xf32> {moeq.name = "x"}) -> tensor<4xf32>

@@ -17,6 +17,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Transforms/RegionUtils.h"
 
 namespace mlir::moeq {
 #define GEN_PASS_DEF_MOEQUNPACKSCALED
@@ -174,9 +175,11 @@ struct MoeqUnpackScaled : moeq::impl::MoeqUnpackScaledBase<MoeqUnpackScaled> {
     if (failed(
             verifyScaledUses(getOperation(), assertCuts ? &unproven : nullptr)))
       return signalPassFailure();
-    OpBuilder builder(context);
+    IRRewriter rewriter(context);
     for (const UnprovenCut &cut : unproven)
-      assertCut(builder, cut);
+      assertCut(rewriter, cut);
+    // The conversion does not visit them.
+    (void)eraseUnreachableBlocks(rewriter, getOperation()->getRegions());
 
     SmallVector<Signature, 0> signatures;
     getOperation()->walk([&](func::FuncOp func) {
