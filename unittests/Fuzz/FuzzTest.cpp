@@ -1,0 +1,261 @@
+//===- FuzzTest.cpp - Malformed IR never crashes ----------------*- C++ -*-===//
+//
+// Part of moeq, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Mutants of every .mlir file of test/ and examples/ are parsed, verified,
+// printed and run through the passes, in forked workers. Each gives IR or an
+// error; a signal, a failure without an error, IR that does not print and parse
+// again, or a pass that makes invalid IR fails the test.
+//
+//   MOEQ_FUZZ_COUNT=N  mutants (default 20000)
+//   MOEQ_FUZZ_SEED=N   another set of them (default 1)
+//   MOEQ_FUZZ_ITEM=N   only this one, in this process, after printing it
+//
+//===----------------------------------------------------------------------===//
+
+#include "Mutator.h"
+#include "Workers.h"
+
+#include "moeq/RegisterAll.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Regex.h"
+
+#include "gtest/gtest.h"
+
+#include <cstdlib>
+#include <thread>
+
+using namespace mlir;
+using namespace moeq_fuzz;
+
+namespace {
+
+/// A pipeline on the module, run on each `every`-th mutant that verifies.
+struct Pipeline {
+  const char *text;
+  unsigned every = 1;
+};
+
+constexpr Pipeline pipelines[] = {
+    {"canonicalize,cse"},
+    {"moeq-decompose"},
+    {"moeq-decompose{form=linear unroll-limit=2}"},
+    {"moeq-fuse"},
+    {"moeq-unpack-scaled"},
+    {"moeq-unpack-scaled{assert-cuts=true}"},
+    {"moeq-decompose,moeq-fuse,moeq-unpack-scaled"},
+    {"moeq-attach-target,moeq-split-kernels"},
+    {"moeq-to-ptx", 16},
+};
+
+/// Text that crashes upstream's parser or verifiers before any code of ours
+/// runs: what matches `pattern` but, where given, not `unless`.
+struct Exclusion {
+  const char *pattern, *unless, *reason;
+};
+
+constexpr Exclusion exclusions[] = {
+    {"array *< *index", nullptr, "DenseArrayAttr reads the bit width of index"},
+    {"linalg.transpose", "permutation = \\[[0-9]+(, [0-9]+)*\\] *\n",
+     "linalg.transpose goes on after a permutation that does not parse"},
+};
+
+bool isExcluded(StringRef text) {
+  return llvm::any_of(exclusions, [&](const Exclusion &exclusion) {
+    return llvm::Regex(exclusion.pattern).match(text) &&
+           !(exclusion.unless && llvm::Regex(exclusion.unless).match(text));
+  });
+}
+
+int64_t environment(const char *name, int64_t otherwise) {
+  const char *text = std::getenv(name);
+  return text ? std::atoll(text) : otherwise;
+}
+
+/// The pieces between `// -----` of every .mlir file below `folder`, without
+/// comment lines.
+void readCorpus(StringRef folder, std::vector<std::string> &corpus) {
+  std::vector<std::string> paths;
+  std::error_code error;
+  for (llvm::sys::fs::recursive_directory_iterator it(folder, error), end;
+       it != end && !error; it.increment(error))
+    if (StringRef(it->path()).ends_with(".mlir"))
+      paths.push_back(it->path());
+  llvm::sort(paths);
+  for (const std::string &path : paths) {
+    auto file = llvm::MemoryBuffer::getFile(path);
+    if (!file)
+      continue;
+    std::string piece;
+    auto close = [&] {
+      // Whole kernels are too long for the number of mutants.
+      if (!StringRef(piece).trim().empty() && piece.size() < 16384)
+        corpus.push_back(piece);
+      piece.clear();
+    };
+    SmallVector<StringRef> lines;
+    (*file)->getBuffer().split(lines, '\n');
+    for (StringRef line : lines) {
+      if (line.starts_with("// -----"))
+        close();
+      else if (!line.trim().starts_with("//"))
+        piece += (line + "\n").str();
+    }
+    close();
+  }
+}
+
+/// One context, its pass managers and what is done to a mutant.
+class Checker {
+public:
+  Checker() {
+    DialectRegistry registry;
+    moeq::registerAllDialects(registry);
+    context = std::make_unique<MLIRContext>(registry,
+                                            MLIRContext::Threading::DISABLED);
+    context->getDiagEngine().registerHandler([this](Diagnostic &diagnostic) {
+      errors += diagnostic.getSeverity() == DiagnosticSeverity::Error;
+      return success();
+    });
+    for (const Pipeline &pipeline : pipelines) {
+      managers.push_back(std::make_unique<PassManager>(context.get()));
+      managers.back()->enableVerifier(false);
+      if (failed(parsePassPipeline(pipeline.text, *managers.back())))
+        std::abort();
+    }
+  }
+
+  OwningOpRef<ModuleOp> parse(StringRef text) {
+    return parseSourceString<ModuleOp>(text, context.get());
+  }
+
+  void check(const std::string &text, Progress &progress) {
+    if (isExcluded(text))
+      return;
+    errors = 0;
+    ++progress.counts[3];
+    progress.setPhase("parse");
+    OwningOpRef<ModuleOp> module = parse(text);
+    if (!module) {
+      if (!errors)
+        giveUp(progress, "failed without an error");
+      return;
+    }
+    ++progress.counts[0];
+
+    progress.setPhase("print");
+    std::string printed;
+    llvm::raw_string_ostream(printed) << *module;
+    progress.setPhase("parse what was printed");
+    if (!parse(printed))
+      giveUp(progress, "does not parse");
+
+    for (auto [pipeline, manager] : llvm::zip(pipelines, managers)) {
+      if (progress.counts[0] % pipeline.every != 0)
+        continue;
+      OwningOpRef<ModuleOp> clone(module->clone());
+      errors = 0;
+      progress.setPhase(pipeline.text);
+      LogicalResult result = manager->run(*clone);
+      if (failed(result) && !errors)
+        giveUp(progress, "failed without an error");
+      if (succeeded(result) && failed(verify(*clone)))
+        giveUp(progress, "made invalid IR");
+      ++progress.counts[succeeded(result) ? 1 : 2];
+    }
+  }
+
+private:
+  std::unique_ptr<MLIRContext> context;
+  std::vector<std::unique_ptr<PassManager>> managers;
+  int64_t errors = 0;
+};
+
+class Fuzz : public testing::Test {
+protected:
+  static void SetUpTestSuite() {
+    moeq::registerAllPasses();
+    std::vector<std::string> corpus;
+    readCorpus(MOEQ_SOURCE_DIR "/test", corpus);
+    readCorpus(MOEQ_SOURCE_DIR "/examples", corpus);
+    Checker checker;
+    for (const std::string &text : corpus) {
+      OwningOpRef<ModuleOp> module = checker.parse(text);
+      (module ? valid : invalid).push_back(text);
+      if (!module)
+        continue;
+      add(*module);
+      // One function breaks seldomer than many.
+      if (llvm::hasSingleElement(module->getOps()))
+        continue;
+      for (Operation &op : module->getOps()) {
+        OwningOpRef<ModuleOp> alone(ModuleOp::create(module->getLoc()));
+        alone->push_back(op.clone());
+        if (succeeded(verify(*alone)))
+          add(*alone);
+      }
+    }
+  }
+
+  /// Adds the text and the generic form, where properties are spelled out.
+  static void add(ModuleOp module) {
+    for (bool generic : {false, true}) {
+      llvm::raw_string_ostream os(valid.emplace_back());
+      module.print(os, OpPrintingFlags().printGenericOpForm(generic));
+    }
+  }
+
+  static std::vector<std::string> valid, invalid;
+};
+
+std::vector<std::string> Fuzz::valid, Fuzz::invalid;
+
+} // namespace
+
+TEST_F(Fuzz, MutantsGiveIROrErrors) {
+  ASSERT_GT(valid.size(), 100u);
+  ASSERT_GT(invalid.size(), 100u);
+  int64_t count = environment("MOEQ_FUZZ_COUNT", 20000);
+  Mutator mutator(valid, invalid, environment("MOEQ_FUZZ_SEED", 1));
+  int64_t only = environment("MOEQ_FUZZ_ITEM", -1);
+  if (only >= 0) {
+    std::string mutant = mutator.get(only);
+    llvm::outs() << mutant;
+    llvm::outs().flush();
+    Progress progress{only, "", {}};
+    Checker().check(mutant, progress);
+    return;
+  }
+
+  int64_t counts[4] = {};
+  std::vector<Failure> failures = forEachInWorkers(
+      count, std::max(1u, std::thread::hardware_concurrency()), /*seconds=*/60,
+      [&] {
+        auto checker = std::make_shared<Checker>();
+        return [&, checker](Progress &progress) {
+          checker->check(mutator.get(progress.item), progress);
+        };
+      },
+      counts);
+  for (const Failure &failure : failures)
+    ADD_FAILURE() << "mutant " << failure.item << ": " << failure.phase << ": "
+                  << failure.reason << "\n"
+                  << mutator.get(failure.item);
+  llvm::outs() << count << " mutants of " << valid.size() + invalid.size()
+               << " texts: " << counts[3] << " run, " << counts[0] << " valid, "
+               << counts[1] << " pipelines succeeded, " << counts[2]
+               << " gave an error\n";
+  // Mutations that leave nothing valid test the parser alone.
+  EXPECT_GT(counts[0], count / 20);
+}

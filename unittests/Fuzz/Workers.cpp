@@ -1,0 +1,90 @@
+//===- Workers.cpp - Work in forked processes -------------------*- C++ -*-===//
+//
+// Part of moeq, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Workers.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace moeq_fuzz;
+
+/// The exit status of a worker that gave an item up.
+static constexpr int gaveUpStatus = 77;
+
+void Progress::setPhase(const std::string &text) {
+  std::snprintf(phase, sizeof(phase), "%s", text.c_str());
+}
+
+void moeq_fuzz::giveUp(Progress &progress, const std::string &reason) {
+  progress.setPhase(std::string(progress.phase) + ": " + reason);
+  _exit(gaveUpStatus);
+}
+
+std::vector<Failure> moeq_fuzz::forEachInWorkers(
+    int64_t count, unsigned workers, unsigned seconds,
+    const std::function<std::function<void(Progress &)>()> &start,
+    int64_t (&counts)[4]) {
+  size_t bytes = workers * sizeof(Progress);
+  void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  auto *progress = static_cast<Progress *>(memory);
+  std::map<pid_t, unsigned> running;
+  auto launch = [&](unsigned worker, int64_t first) {
+    std::fflush(nullptr);
+    pid_t pid = fork();
+    if (pid != 0) {
+      running[pid] = worker;
+      return;
+    }
+    Progress &mine = progress[worker];
+    std::function<void(Progress &)> work = start();
+    for (int64_t item = first; item < count; item += workers) {
+      mine.item = item;
+      alarm(seconds);
+      work(mine);
+    }
+    _exit(0);
+  };
+  for (unsigned worker = 0; worker < workers; ++worker)
+    launch(worker, worker);
+
+  std::vector<Failure> failures;
+  while (!running.empty()) {
+    int status = 0;
+    pid_t pid = wait(&status);
+    if (pid < 0)
+      break;
+    auto found = running.find(pid);
+    if (found == running.end())
+      continue;
+    unsigned worker = found->second;
+    running.erase(found);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+      continue;
+    const Progress &last = progress[worker];
+    std::string reason = "gave up";
+    if (WIFSIGNALED(status))
+      reason = strsignal(WTERMSIG(status));
+    else if (WEXITSTATUS(status) != gaveUpStatus)
+      reason = "exited with " + std::to_string(WEXITSTATUS(status));
+    failures.push_back({last.item, last.phase, reason});
+    if (failures.size() < 20)
+      launch(worker, last.item + workers);
+  }
+  for (unsigned worker = 0; worker < workers; ++worker)
+    for (unsigned i = 0; i < 4; ++i)
+      counts[i] += progress[worker].counts[i];
+  munmap(memory, bytes);
+  std::sort(failures.begin(), failures.end(),
+            [](const Failure &a, const Failure &b) { return a.item < b.item; });
+  return failures;
+}
