@@ -17,6 +17,7 @@
 #include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/Verifier.h"
 #include "llvm/IRReader/IRReader.h"
 #include "llvm/Linker/Linker.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -231,9 +232,14 @@ FailureOr<std::string> mlir::moeq::emitPtx(gpu::GPUModuleOp module,
   ForwardDiagnostics &diagnostics = *handler;
   context->setDiagnosticHandler(std::move(handler));
   std::unique_ptr<llvm::Module> llvmModule = translateModuleToLLVMIR(
-      module, *context, module.getName(), /*disableVerification=*/false);
+      module, *context, module.getName(), /*disableVerification=*/true);
   if (!llvmModule || diagnostics.hasErrors)
     return failure();
+  std::string invalid;
+  llvm::raw_string_ostream invalidStream(invalid);
+  if (llvm::verifyModule(*llvmModule, &invalidStream))
+    return emitError(loc) << "does not translate to valid LLVM IR: "
+                          << StringRef(invalid).rtrim();
   std::unique_ptr<llvm::TargetMachine> machine(nvptx->createTargetMachine(
       llvm::Triple(kTriple), target.getChip(), target.getFeatures(), {},
       llvm::Reloc::PIC_, std::nullopt,

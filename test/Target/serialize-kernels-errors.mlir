@@ -97,3 +97,16 @@ module attributes {gpu.container_module} {
     }
   }
 }
+
+// -----
+
+module attributes {gpu.container_module} {
+  // expected-error @below {{does not translate to valid LLVM IR: immarg value 65536 out of range [128, 129)}}
+  gpu.module @invalid_llvm [#nvvm.target<chip = "sm_90a", features = "+ptx80">] {
+    llvm.func @kernel(%map: !llvm.ptr) attributes {nvvm.kernel, gpu.kernel} {
+      %size = llvm.mlir.constant(65536 : i32) : i32
+      nvvm.fence.proxy.acquire #nvvm.mem_scope<gpu> %map, %size
+      llvm.return
+    }
+  }
+}

@@ -141,3 +141,15 @@ func.func @on_memrefs(%a: memref<?x64xbf16>, %w: memref<3x128x64xbf16>, %offsets
       offsets(%offsets : memref<4xi32>) outs(%out : memref<?x128xbf16>)
   return
 }
+
+// -----
+
+// CHECK-LABEL: func @empty_weight
+// CHECK:       moeq.grouped_matmul
+// REMARK: keeps moeq.grouped_matmul: its weight has an extent of 0
+func.func @empty_weight(%a: tensor<?x0xf32>, %w: tensor<2x4x0xf32>, %offsets: tensor<3xi32>,
+                        %out: tensor<?x4xf32>) -> tensor<?x4xf32> {
+  %c = moeq.grouped_matmul lhs(%a : tensor<?x0xf32>) rhs(%w : tensor<2x4x0xf32>)
+      offsets(%offsets : tensor<3xi32>) outs(%out : tensor<?x4xf32>) -> tensor<?x4xf32>
+  return %c : tensor<?x4xf32>
+}

@@ -407,3 +407,13 @@ func.func @mixed(%x: memref<?x64xbf16>, %l: tensor<?x8xf32>, %w13: tensor<8x256x
       outs(%o : tensor<?x64xbf16>) top_k(2) function(swiglu) -> tensor<?x64xbf16>
   return
 }
+
+// -----
+
+!w = !moeq.scaled<f8E4M3FN, block = [*], scale = f32>
+func.func @huge(%x: tensor<?x64xbf16>, %l: tensor<?x8xf32>, %w13: tensor<9223372036854775807x256x64x!w>, %w2: tensor<9223372036854775807x64x128x!w>, %o: tensor<?x64xbf16>) {
+  // expected-error @below {{'moeq.experts' op expects at most 2147483647 experts, which is what ids can name, got 9223372036854775807}}
+  %0 = moeq.experts hidden(%x : tensor<?x64xbf16>) logits(%l : tensor<?x8xf32>) w13(%w13 : tensor<9223372036854775807x256x64x!w>) w2(%w2 : tensor<9223372036854775807x64x128x!w>)
+      outs(%o : tensor<?x64xbf16>) top_k(2) function(swiglu) quantize(<amax> to !w) -> tensor<?x64xbf16>
+  return
+}

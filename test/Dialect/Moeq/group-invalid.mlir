@@ -165,3 +165,11 @@ func.func @mixed(%i: tensor<4x2xi32>, %r: memref<8xi32>, %s: memref<4x2xi32>, %o
   moeq.group ids(%i : tensor<4x2xi32>) outs(%r, %s, %o : memref<8xi32>, memref<4x2xi32>, memref<9xi32>)
   return
 }
+
+// -----
+
+func.func @huge(%i: tensor<4x2xi32>, %r: tensor<8xi32>, %s: tensor<4x2xi32>, %o: tensor<4294967296xi32>) {
+  // expected-error @below {{'moeq.group' op expects at most 2147483647 experts, which is what ids can name, got 4294967295}}
+  %0:3 = moeq.group ids(%i : tensor<4x2xi32>) outs(%r, %s, %o : tensor<8xi32>, tensor<4x2xi32>, tensor<4294967296xi32>) -> tensor<8xi32>, tensor<4x2xi32>, tensor<4294967296xi32>
+  return
+}

@@ -189,3 +189,11 @@ func.func @operands(%l: tensor<4x8xf32>) {
   "moeq.route"(%l) : (tensor<4x8xf32>) -> ()
   return
 }
+
+// -----
+
+func.func @huge(%l: tensor<4x4294967296xf32>, %i: tensor<4x2xi32>, %w: tensor<4x2xf32>) {
+  // expected-error @below {{'moeq.route' op expects at most 2147483647 experts, which is what ids can name, got 4294967296}}
+  %0:2 = moeq.route logits(%l : tensor<4x4294967296xf32>) outs(%i, %w : tensor<4x2xi32>, tensor<4x2xf32>) -> tensor<4x2xi32>, tensor<4x2xf32>
+  return
+}

@@ -373,3 +373,13 @@ func.func @several(%a: tensor<8x256x!a>, %i: index) {
   %1 = tensor.extract %0[%i, %i] : tensor<8x128x!a>
   return
 }
+
+// -----
+
+// Upstream's verifier takes the index as 32 bits.
+!w = !moeq.scaled<f8E4M3FN, block = [128], scale = f32>
+func.func @collapse_group(%a: tensor<8x256x!w>) {
+  // expected-error@+1 {{'tensor.collapse_shape' op expects groups of dimensions 0 to 1, got 4294967296}}
+  %0 = tensor.collapse_shape %a [[4294967296, 1]] : tensor<8x256x!w> into tensor<2048x!w>
+  return
+}

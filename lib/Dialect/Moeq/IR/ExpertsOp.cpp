@@ -53,6 +53,8 @@ LogicalResult ExpertsOp::verify() {
                             getGateLayout())))
     return failure();
 
+  if (failed(verifyExperts(*this, w13->shape[0])))
+    return failure();
   auto shared = static_cast<int64_t>(getSharedExperts());
   if (shared < 0 ||
       (!ShapedType::isDynamic(w13->shape[0]) && shared >= w13->shape[0]))

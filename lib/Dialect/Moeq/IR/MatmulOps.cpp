@@ -263,6 +263,8 @@ LogicalResult GroupedMatmulOp::verify() {
     return failure();
   if (offsets[0] == 0)
     return emitOpError() << "expects at least one offset, got 0";
+  if (failed(verifyExperts(*this, rhs->shape[0])))
+    return failure();
   if (!ShapedType::isDynamic(offsets[0]) &&
       failed(verifier.same("the number of 'offsets' less 1", offsets[0] - 1,
                            "the number of experts of 'rhs'", rhs->shape[0])))

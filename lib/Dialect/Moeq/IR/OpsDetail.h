@@ -53,6 +53,9 @@ bool isPlainElementType(Type type);
 /// it overflows.
 int64_t multiplyExtents(int64_t left, int64_t right);
 
+/// Checks that 32-bit ids can name `experts` experts (or kDynamic).
+LogicalResult verifyExperts(Operation *op, int64_t experts);
+
 /// The text of a shape: "[4, ?]".
 std::string stringifyShape(ArrayRef<int64_t> shape);
 

@@ -11,11 +11,22 @@ using namespace mlir;
 using namespace mlir::moeq;
 using namespace mlir::moeq::detail;
 
+LogicalResult moeq::detail::verifyExperts(Operation *op, int64_t experts) {
+  constexpr int64_t most = std::numeric_limits<int32_t>::max();
+  if (experts > most)
+    return op->emitOpError()
+           << "expects at most " << most
+           << " experts, which is what ids can name, got " << experts;
+  return success();
+}
+
 LogicalResult moeq::detail::verifyRouting(Operation *op, int64_t experts,
                                           int64_t topK,
                                           std::optional<int64_t> groups,
                                           std::optional<int64_t> topkGroups,
                                           GroupScore groupScore) {
+  if (failed(verifyExperts(op, experts)))
+    return failure();
   if (topK <= 0)
     return op->emitOpError() << "expects a positive top_k, got " << topK;
   bool staticExperts = !ShapedType::isDynamic(experts);
@@ -101,6 +112,9 @@ LogicalResult GroupOp::verify() {
     return failure();
   if (offsets[0] == 0)
     return emitOpError() << "expects at least one offset, got 0";
+  if (failed(verifyExperts(*this,
+                           offsets[0] - !ShapedType::isDynamic(offsets[0]))))
+    return failure();
   if (Value padded = getPaddedOffsets()) {
     ArrayRef<int64_t> shape = ShapeVerifier::shapeOf(padded);
     if (failed(verifier.rank("padded_offsets", shape, 1)) ||

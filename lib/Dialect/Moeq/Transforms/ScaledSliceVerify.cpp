@@ -143,6 +143,11 @@ moeq::detail::verifyScaledReshape(Operation *op,
            << "expects scales in row-major layout, got " << wideType;
 
   for (auto [narrowDim, group] : llvm::enumerate(groups)) {
+    // Upstream verifies indices after cutting them to 32 bits.
+    for (int64_t dim : group)
+      if (dim < 0 || dim >= wideType.getRank())
+        return op->emitOpError() << "expects groups of dimensions 0 to "
+                                 << wideType.getRank() - 1 << ", got " << dim;
     int64_t inner = group.back();
     int64_t block = type.getBlockOf(inner, wideType.getRank());
     bool outerUnit = true, outerBlocks = false;
