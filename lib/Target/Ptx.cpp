@@ -71,25 +71,37 @@ mlir::moeq::getKernels(gpu::GPUModuleOp module) {
   return kernels;
 }
 
+/// Checks the types in attributes, which upstream translates unseen.
+static LogicalResult verifyTypeAttributes(Operation *op) {
+  for (NamedAttribute attribute : op->getAttrs()) {
+    auto type = dyn_cast<TypeAttr>(attribute.getValue());
+    if (type && !LLVM::isCompatibleType(type.getValue()))
+      return op->emitOpError()
+             << "expects a type of the LLVM dialect as '"
+             << attribute.getName().getValue() << "', got " << type.getValue();
+  }
+  return success();
+}
+
 /// Checks that only operations are left that have a translation to LLVM IR.
 static LogicalResult verifyTranslatable(gpu::GPUModuleOp module) {
   Operation *cast = nullptr;
-  WalkResult result =
-      module.walk(
-          [&](Operation *op) {
-            if (op == module ||
-                isa<LLVM::LLVMDialect, NVVM::NVVMDialect>(op->getDialect()))
-              return WalkResult::advance();
-            // A cast is what is left around the operation that matters.
-            if (isa<UnrealizedConversionCastOp>(op)) {
-              cast = cast ? cast : op;
-              return WalkResult::advance();
-            }
-            op->emitOpError()
-                << "is left in a kernel that is to become PTX, where only "
-                   "operations of the LLVM dialect are expected";
-            return WalkResult::interrupt();
-          });
+  WalkResult result = module.walk([&](Operation *op) {
+    if (op == module)
+      return WalkResult::advance();
+    if (isa<LLVM::LLVMDialect, NVVM::NVVMDialect>(op->getDialect()))
+      return succeeded(verifyTypeAttributes(op)) ? WalkResult::advance()
+                                                 : WalkResult::interrupt();
+    // A cast is what is left around the operation that matters.
+    if (isa<UnrealizedConversionCastOp>(op)) {
+      cast = cast ? cast : op;
+      return WalkResult::advance();
+    }
+    op->emitOpError()
+        << "is left in a kernel that is to become PTX, where only "
+           "operations of the LLVM dialect are expected";
+    return WalkResult::interrupt();
+  });
   if (result.wasInterrupted())
     return failure();
   if (cast)

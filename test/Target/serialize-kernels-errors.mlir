@@ -110,3 +110,15 @@ module attributes {gpu.container_module} {
     }
   }
 }
+
+// -----
+
+module attributes {gpu.container_module} {
+  gpu.module @element_type [#nvvm.target<chip = "sm_90a", features = "+ptx80">] {
+    llvm.func @kernel(%data: !llvm.ptr<1>) attributes {nvvm.kernel, gpu.kernel} {
+      // expected-error @below {{'llvm.getelementptr' op expects a type of the LLVM dialect as 'elem_type', got 'memref<4xf32>'}}
+      %0 = llvm.getelementptr %data[1] : (!llvm.ptr<1>) -> !llvm.ptr<1>, memref<4xf32>
+      llvm.return
+    }
+  }
+}

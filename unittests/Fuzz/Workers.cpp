@@ -8,8 +8,11 @@
 #include "Workers.h"
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <dlfcn.h>
+#include <execinfo.h>
 #include <map>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -20,17 +23,58 @@ using namespace moeq_fuzz;
 /// The exit status of a worker that gave an item up.
 static constexpr int gaveUpStatus = 77;
 
-void Progress::setPhase(const std::string &text) {
+/// What the signal handler reads.
+static Progress *current;
+static const char *currentOwnName;
+
+/// Looks for code of ours on the stack, then dies of the signal.
+static void onSignal(int signal) {
+  void *frames[256];
+  int depth = backtrace(frames, 256);
+  bool own = !current->runsForeign || depth == 256;
+  for (int i = 0; i < depth && !own; ++i) {
+    Dl_info info;
+    own = dladdr(frames[i], &info) && info.dli_sname &&
+          std::strstr(info.dli_sname, currentOwnName);
+  }
+  current->isForeign = !own;
+  std::signal(signal, SIG_DFL);
+  raise(signal);
+}
+
+/// Has fatal signals handled on a stack of their own, since the other may be
+/// full.
+static void installHandler(Progress &progress, const char *ownName) {
+  current = &progress;
+  currentOwnName = ownName;
+  static char stack[1 << 20];
+  stack_t alternate = {};
+  alternate.ss_sp = stack;
+  alternate.ss_size = sizeof(stack);
+  sigaltstack(&alternate, nullptr);
+  struct sigaction action = {};
+  action.sa_handler = onSignal;
+  action.sa_flags = SA_ONSTACK;
+  for (int signal :
+       {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGALRM})
+    sigaction(signal, &action, nullptr);
+  // The first backtrace loads a library, which a handler should not.
+  void *frame;
+  backtrace(&frame, 1);
+}
+
+void Progress::setPhase(const std::string &text, bool foreign) {
+  runsForeign = foreign;
   std::snprintf(phase, sizeof(phase), "%s", text.c_str());
 }
 
 void moeq_fuzz::giveUp(Progress &progress, const std::string &reason) {
-  progress.setPhase(std::string(progress.phase) + ": " + reason);
+  progress.setPhase(std::string(progress.phase) + ": " + reason, false);
   _exit(gaveUpStatus);
 }
 
 std::vector<Failure> moeq_fuzz::forEachInWorkers(
-    int64_t count, unsigned workers, unsigned seconds,
+    int64_t count, unsigned workers, unsigned seconds, const char *ownName,
     const std::function<std::function<void(Progress &)>()> &start,
     int64_t (&counts)[4]) {
   size_t bytes = workers * sizeof(Progress);
@@ -46,9 +90,11 @@ std::vector<Failure> moeq_fuzz::forEachInWorkers(
       return;
     }
     Progress &mine = progress[worker];
+    installHandler(mine, ownName);
     std::function<void(Progress &)> work = start();
     for (int64_t item = first; item < count; item += workers) {
       mine.item = item;
+      mine.isForeign = false;
       alarm(seconds);
       work(mine);
     }
@@ -58,6 +104,7 @@ std::vector<Failure> moeq_fuzz::forEachInWorkers(
     launch(worker, worker);
 
   std::vector<Failure> failures;
+  unsigned own = 0;
   while (!running.empty()) {
     int status = 0;
     pid_t pid = wait(&status);
@@ -76,8 +123,10 @@ std::vector<Failure> moeq_fuzz::forEachInWorkers(
       reason = strsignal(WTERMSIG(status));
     else if (WEXITSTATUS(status) != gaveUpStatus)
       reason = "exited with " + std::to_string(WEXITSTATUS(status));
-    failures.push_back({last.item, last.phase, reason});
-    if (failures.size() < 20)
+    bool isForeign = WIFSIGNALED(status) && last.isForeign;
+    failures.push_back({last.item, last.phase, reason, isForeign});
+    own += !isForeign;
+    if (own < 20)
       launch(worker, last.item + workers);
   }
   for (unsigned worker = 0; worker < workers; ++worker)

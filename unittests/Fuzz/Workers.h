@@ -21,10 +21,14 @@ struct Progress {
   int64_t item;
   /// What is done to it.
   char phase[160];
+  /// Whether foreign code runs that may call own code, rather than the reverse.
+  bool runsForeign;
+  /// Whether a signal then found no own code on the stack.
+  bool isForeign;
   /// How many items came how far; the meaning is the caller's.
   int64_t counts[4];
 
-  void setPhase(const std::string &text);
+  void setPhase(const std::string &text, bool foreign);
 };
 
 /// An item whose worker was killed by a signal or gave the item up.
@@ -32,17 +36,22 @@ struct Failure {
   int64_t item;
   std::string phase;
   std::string reason;
+  /// The signal came from foreign code, called by foreign code.
+  bool isForeign;
 };
 
 /// Ends the worker: the item at work is a failure, for this reason.
 [[noreturn]] void giveUp(Progress &progress, const std::string &reason);
 
-/// Calls `work` for items 0 to `count` - 1 in `workers` forked processes, each
-/// of which makes its own callable by `start`. A worker that dies, or takes
-/// more than `seconds` for an item, is replaced by a new one at the item that
-/// follows. Adds the workers' counts to `counts`; stops at 20 failures.
+/// Calls a callable, which each of `workers` forked processes makes for itself
+/// by `start`, for items 0 to `count` - 1. A worker that dies, or takes more
+/// than `seconds` for an item, is replaced by a new one at the item that
+/// follows. A signal is foreign if no function on the stack has `ownName` in
+/// its mangled name. Adds the workers' counts to `counts`; stops at 20 failures
+/// that are not foreign.
 std::vector<Failure>
 forEachInWorkers(int64_t count, unsigned workers, unsigned seconds,
+                 const char *ownName,
                  const std::function<std::function<void(Progress &)>()> &start,
                  int64_t (&counts)[4]);
 

@@ -153,3 +153,14 @@ func.func @empty_weight(%a: tensor<?x0xf32>, %w: tensor<2x4x0xf32>, %offsets: te
       offsets(%offsets : tensor<3xi32>) outs(%out : tensor<?x4xf32>) -> tensor<?x4xf32>
   return %c : tensor<?x4xf32>
 }
+
+// -----
+
+// CHECK-LABEL: func @dynamic_columns
+// CHECK:       tensor.insert_slice %{{.*}} : tensor<?x?xf32> into tensor<?x?xf32>
+func.func @dynamic_columns(%a: tensor<?x8xf32>, %w: tensor<2x16x8xf32>, %offsets: tensor<3xi32>,
+                           %out: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %c = moeq.grouped_matmul lhs(%a : tensor<?x8xf32>) rhs(%w : tensor<2x16x8xf32>)
+      offsets(%offsets : tensor<3xi32>) outs(%out : tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %c : tensor<?x?xf32>
+}

@@ -98,7 +98,10 @@ func.func @packed_dynamic_result(%n: index) {
 
 func.func @transpose(%a: tensor<4x4x!w>, %o: tensor<4x4x!w>) -> tensor<4x4x!w> {
   // expected-error@+1 {{'linalg.transpose' op expects plain tensors, got 'tensor<4x4x!moeq.scaled<f8E4M3FN, block = [*], scale = f32>>': the op has no form on components}}
-  %t = linalg.transpose ins(%a : tensor<4x4x!w>) outs(%o : tensor<4x4x!w>) permutation = [1, 0]
+  %t = "linalg.transpose"(%a, %o) <{permutation = array<i64: 1, 0>}> ({
+    ^bb0(%in: !w, %out: !w):
+      linalg.yield %in : !w
+  }) : (tensor<4x4x!w>, tensor<4x4x!w>) -> tensor<4x4x!w>
   return %t : tensor<4x4x!w>
 }
 
@@ -382,4 +385,14 @@ func.func @collapse_group(%a: tensor<8x256x!w>) {
   // expected-error@+1 {{'tensor.collapse_shape' op expects groups of dimensions 0 to 1, got 4294967296}}
   %0 = tensor.collapse_shape %a [[4294967296, 1]] : tensor<8x256x!w> into tensor<2048x!w>
   return
+}
+
+// -----
+
+!w = !moeq.scaled<f8E4M3FN, block = [128], scale = f32>
+func.func @dim(%a: tensor<?x?x!w>) -> index {
+  %c2 = arith.constant 2 : index
+  // expected-error@+1 {{'tensor.dim' op expects a dimension of 0 to 1, got 2}}
+  %0 = tensor.dim %a, %c2 : tensor<?x?x!w>
+  return %0 : index
 }

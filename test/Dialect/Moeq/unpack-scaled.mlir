@@ -289,3 +289,18 @@ func.func @unreachable(%x: tensor<4x64x!a>) -> tensor<4x64x!a> {
 func.func @plain(%x: tensor<4xf32> {moeq.name = "x"}) -> tensor<4xf32> {
   return %x : tensor<4xf32>
 }
+
+// -----
+
+!w = !moeq.scaled<f8E4M3FN, block = [128], scale = f32>
+
+// A size that is a constant value is dynamic in the type.
+// CHECK-LABEL: func @constant_size
+// CHECK:       tensor.extract_slice %{{.*}} : tensor<?x?xf8E4M3FN> to tensor<4x?xf8E4M3FN>
+// CHECK:       tensor.insert_slice %{{.*}} : tensor<4x?xf8E4M3FN> into tensor<?x?xf8E4M3FN>
+func.func @constant_size(%a: tensor<?x?x!w>, %b: tensor<?x?x!w>) -> tensor<?x?x!w> {
+  %c256 = arith.constant 256 : index
+  %0 = tensor.extract_slice %a[0, 0] [4, %c256] [1, 1] : tensor<?x?x!w> to tensor<4x?x!w>
+  %1 = tensor.insert_slice %0 into %b[0, 0] [4, %c256] [1, 1] : tensor<4x?x!w> into tensor<?x?x!w>
+  return %1 : tensor<?x?x!w>
+}

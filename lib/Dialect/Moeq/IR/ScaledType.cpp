@@ -227,8 +227,10 @@ SmallVector<int64_t> ScaledType::getScaleShape(ArrayRef<int64_t> shape) const {
   // Laid-out scales of a whole tensor: the last two dimensions are padded, and
   // swapped where the rows are contiguous.
   auto pad = [](int64_t extent, int64_t to) {
-    return ShapedType::isDynamic(extent) ? extent
-                                         : int64_t(llvm::alignTo(extent, to));
+    bool fits = extent <= std::numeric_limits<int64_t>::max() - to;
+    return ShapedType::isDynamic(extent) || !fits
+               ? extent
+               : int64_t(llvm::alignTo(extent, to));
   };
   int64_t &rows = scales[scales.size() - 2], &columns = scales.back();
   if (getLayout() == ScaleLayout::MnMajor) {

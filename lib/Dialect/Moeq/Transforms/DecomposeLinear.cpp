@@ -148,7 +148,8 @@ LogicalResult moeq::decomposeToLinear(RewriterBase &rewriter,
   Location loc = op.getLoc();
   rewriter.setInsertionPoint(op);
   Value rhs = op.getRhs().front();
-  ExpertMatmul expertMatmul{op, tensor::getMixedSize(rewriter, loc, rhs, 1)};
+  ExpertMatmul expertMatmul{
+      op, tensor::getMixedSize(rewriter, loc, op.getOuts(), 1)};
   OpFoldResult experts = tensor::getMixedSize(rewriter, loc, rhs, 0);
   Value acc = op.getOuts();
   std::optional<int64_t> staticExperts = getConstantIntValue(experts);

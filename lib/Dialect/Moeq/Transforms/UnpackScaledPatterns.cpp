@@ -56,13 +56,15 @@ SliceRegion getRegion(OpTy op) {
   return {op.getMixedOffsets(), op.getMixedSizes(), op.getMixedStrides()};
 }
 
-/// The type of the part that a slice of `sizes` has: static where they are.
+/// The type of the part that a slice of `sizes` has: static where they are
+/// attributes, as upstream's slices want it.
 RankedTensorType getPartType(Type element, ArrayRef<OpFoldResult> sizes,
                              const llvm::SmallBitVector &dropped) {
   SmallVector<int64_t> shape;
   for (auto [dim, size] : llvm::enumerate(sizes))
     if (!dropped.test(dim))
-      shape.push_back(getConstantIntValue(size).value_or(ShapedType::kDynamic));
+      shape.push_back(isa<Attribute>(size) ? *getConstantIntValue(size)
+                                           : ShapedType::kDynamic);
   return RankedTensorType::get(shape, element);
 }
 

@@ -142,11 +142,28 @@ static LogicalResult verifyOp(Operation *op,
       .Default(success());
 }
 
+/// Upstream's value bounds, which proofs ask, read past the shape otherwise.
+static LogicalResult verifyDim(Operation *op) {
+  auto dim = dyn_cast<ShapedDimOpInterface>(op);
+  if (!dim)
+    return success();
+  auto type = cast<ShapedType>(dim.getShapedValue().getType());
+  std::optional<int64_t> index = getConstantIntValue(dim.getDimension());
+  if (!index || !type.hasRank() || (*index >= 0 && *index < type.getRank()))
+    return success();
+  return op->emitOpError() << "expects a dimension of 0 to "
+                           << type.getRank() - 1 << ", got " << *index;
+}
+
 LogicalResult
 moeq::detail::verifyScaledUses(Operation *root,
                                SmallVectorImpl<UnprovenCut> *unproven) {
   bool valid = true;
   root->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (failed(verifyDim(op))) {
+      valid = false;
+      return WalkResult::interrupt();
+    }
     Type found = findScaled(op);
     if (!found)
       return WalkResult::advance();
