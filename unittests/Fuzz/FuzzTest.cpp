@@ -60,8 +60,18 @@ constexpr Pipeline pipelines[] = {
     {"moeq-fuse"},
     {"moeq-unpack-scaled"},
     {"moeq-unpack-scaled{assert-cuts=true}"},
-    {"moeq-decompose,moeq-fuse,moeq-unpack-scaled"},
+    {"moeq-select-config"},
+    {"moeq-tile"},
+    {"moeq-tile{tile-m=32 tile-n=32 fuse=true}"},
+    {"moeq-decompose,moeq-fuse,moeq-tile{tile-m=16 tile-n=64},"
+     "moeq-unpack-scaled"},
+    {"moeq-expand-small-floats"},
+    {"moeq-outline-kernels"},
     {"moeq-attach-target,moeq-split-kernels"},
+    {"moeq-print-manifest"},
+    {"moeq-check-lowered"},
+    {"moeq-to-cpu", false, 16},
+    {"moeq-to-kernels", false, 8},
     {"moeq-to-ptx", false, 16},
 };
 

@@ -91,6 +91,9 @@ std::vector<Failure> moeq_fuzz::forEachInWorkers(
     }
     Progress &mine = progress[worker];
     installHandler(mine, ownName);
+    // Some passes print.
+    if (!std::freopen("/dev/null", "w", stdout))
+      _exit(1);
     std::function<void(Progress &)> work = start();
     for (int64_t item = first; item < count; item += workers) {
       mine.item = item;

@@ -84,9 +84,9 @@ func.func @loop(%rw: tensor<?xf32>, %bias: tensor<3x128xf32>, %res: tensor<?x128
 // A dynamic number of experts makes a loop.
 
 // CHECK-LABEL: func @dynamic(
-// CHECK-SAME:      %{{[^:]*}}: tensor<?x?xbf16>, %[[W:[^:]*]]: tensor<?x?x?xbf16>
+// CHECK-SAME:      %{{[^:]*}}: tensor<?x?xbf16>, %[[W:[^:]*]]: tensor<?x?x?xbf16>, %{{[^:]*}}: tensor<?xi32>, %[[OUT:[^:]*]]: tensor<?x?xbf16>
 // CHECK-DAG:   %[[E:.*]] = tensor.dim %[[W]], %c0
-// CHECK-DAG:   %[[N:.*]] = tensor.dim %[[W]], %c1
+// CHECK-DAG:   %[[N:.*]] = tensor.dim %[[OUT]], %c1
 // CHECK:       scf.for %{{.*}} = %c0 to %[[E]] step %c1
 // CHECK:         tensor.insert_slice {{.*}}, 0] [%{{.*}}, %[[N]]] [1, 1]
 func.func @dynamic(%a: tensor<?x?xbf16>, %w: tensor<?x?x?xbf16>, %offsets: tensor<?xi32>,

@@ -196,3 +196,13 @@ func.func @dynamic(%a: tensor<?x?xbf16>, %w: tensor<?x?x?xbf16>, %o: tensor<?xi3
       outs(%init : tensor<?x?xf32>) -> tensor<?x?xf32>
   return %0 : tensor<?x?xf32>
 }
+
+// -----
+
+// CHECK-LABEL: func @empty(
+// CHECK-NEXT: moeq.grouped_matmul
+func.func @empty(%a: tensor<?x0xbf16>, %w: tensor<4x32x0xbf16>, %o: tensor<5xi32>, %init: tensor<?x32xf32>) -> tensor<?x32xf32> {
+  %0 = moeq.grouped_matmul lhs(%a : tensor<?x0xbf16>) rhs(%w : tensor<4x32x0xbf16>) offsets(%o : tensor<5xi32>)
+      outs(%init : tensor<?x32xf32>) -> tensor<?x32xf32>
+  return %0 : tensor<?x32xf32>
+}

@@ -24,7 +24,7 @@ def MoeqTile : Pass<"moeq-tile"> {
 
     Tile sizes must be multiples or divisors of the scale blocks. The tile of an
     op's `config` wins over the options; the config then moves to the loop, as
-    `moeq.config`. K is not tiled.
+    `moeq.config`. K is not tiled. Matmuls with a static extent of 0 stay as they are.
   }];
   let options = [
     Option<"tileM", "tile-m", "int64_t", /*default=*/"128",
