@@ -8,6 +8,7 @@
 #include "moeq/Target/Manifest.h"
 
 #include "HostValues.h"
+#include "moeq/Dialect/MoeqGPU/IR/MoeqGPU.h"
 #include "moeq/Target/Chips.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -54,6 +55,7 @@ private:
   LogicalResult addKernel(gpu::LaunchFuncOp launch, const Expr &condition);
   FailureOr<Expr> getParameter(gpu::LaunchFuncOp launch, Value operand,
                                Type type);
+  Expr getTensorMap(moeq_gpu::EncodeTensorMapOp op);
   Array getSizes(gpu::KernelDim3 sizes);
 
   func::FuncOp function;
@@ -252,6 +254,14 @@ LogicalResult EntryWriter::addKernel(gpu::LaunchFuncOp launch,
 
 FailureOr<Expr> EntryWriter::getParameter(gpu::LaunchFuncOp launch,
                                           Value operand, Type type) {
+  if (isa<moeq_gpu::TensorMapType>(operand.getType())) {
+    auto encode = operand.getDefiningOp<moeq_gpu::EncodeTensorMapOp>();
+    if (!encode)
+      return launch.emitOpError("expects tensor maps that "
+                                "moeq_gpu.encode_tensor_map makes in the "
+                                "function");
+    return getTensorMap(encode);
+  }
   if (isa<MemRefType>(operand.getType())) {
     View view = values.getView(operand);
     return Expr(Object{{"kind", "pointer"},
@@ -271,6 +281,28 @@ FailureOr<Expr> EntryWriter::getParameter(gpu::LaunchFuncOp launch,
   return Expr(Object{{"kind", "scalar"},
                      {"type", printType(type)},
                      {"value", values.getExpr(operand)}});
+}
+
+/// Leading dimensions count as rows: the map is of a matrix.
+Expr EntryWriter::getTensorMap(moeq_gpu::EncodeTensorMapOp op) {
+  View view = values.getView(op.getSource());
+  moeq_gpu::TensorMapType type = op.getType();
+  Expr rows = 1;
+  for (const Expr &size : ArrayRef(view.sizes).drop_back())
+    rows = makeExpr("*", std::move(rows), size);
+  // The driver refuses a map without rows, of a matrix that no tile reads.
+  rows = makeExpr("max", std::move(rows), 1);
+  Expr pitch = view.strides[view.strides.size() - 2];
+  return Object{
+      {"kind", "tensor_map"},
+      {"buffer", view.buffer},
+      {"byte_offset", view.byteOffset},
+      {"element", printType(type.getElementType())},
+      {"dims", Array{view.sizes.back(), std::move(rows)}},
+      {"strides", Array{makeBytes(std::move(pitch), type.getElementType())}},
+      {"box", Array{type.getColumns(), type.getRows()}},
+      {"swizzle", "128B"},
+      {"l2_promotion", "256B"}};
 }
 
 /// Checks that no two kernels go to the same file.

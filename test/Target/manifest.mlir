@@ -108,7 +108,24 @@
 // CHECK: "name": "multiply",
 // CHECK-NEXT: "parameters": [
 // CHECK-NEXT: {
-// CHECK-NEXT: "buffer": "result0",
+// CHECK-NEXT: "box": [
+// CHECK-NEXT: 128,
+// CHECK-NEXT: 256
+// CHECK-NEXT: ],
+// CHECK-NEXT: "buffer": "arg1",
+// CHECK-NEXT: "byte_offset": 0,
+// CHECK-NEXT: "dims": [
+// CHECK-NEXT: 256,
+// CHECK-NEXT: 4096
+// CHECK-NEXT: ],
+// CHECK-NEXT: "element": "f8E4M3FN",
+// CHECK-NEXT: "kind": "tensor_map",
+// CHECK-NEXT: "l2_promotion": "256B",
+// CHECK-NEXT: "strides": [
+// CHECK-NEXT: 256
+// CHECK-NEXT: ],
+// CHECK-NEXT: "swizzle": "128B"
+// CHECK: "buffer": "result0",
 // CHECK: "type": "i32",
 // CHECK: "shared_memory": 65536
 
@@ -153,9 +170,10 @@ module attributes {gpu.container_module} {
     }
 
     %result = memref.alloc(%rows) : memref<?x512xbf16>
+    %map = moeq_gpu.encode_tensor_map %w : memref<8x512x256xf8E4M3FN> -> !moeq_gpu.tensor_map<256x128xf8E4M3FN>
     %rows32 = arith.index_cast %rows : index to i32
     gpu.launch_func @kernels::@multiply blocks in (%sms, %c1, %c1) threads in (%c384, %c1, %c1) dynamic_shared_memory_size %shared
-        args(%result : memref<?x512xbf16>, %rows32 : i32)
+        args(%map : !moeq_gpu.tensor_map<256x128xf8E4M3FN>, %result : memref<?x512xbf16>, %rows32 : i32)
     memref.dealloc %workspace : memref<?x256xf8E4M3FN>
     return %result : memref<?x512xbf16>
   }
@@ -164,7 +182,8 @@ module attributes {gpu.container_module} {
     llvm.func @double_rows(%from: !llvm.ptr<1>, %to: !llvm.ptr<1>, %rows: i64) attributes {nvvm.kernel, gpu.kernel} {
       llvm.return
     }
-    llvm.func @multiply(%result: !llvm.ptr<1>, %rows: i32)
+    llvm.func @multiply(%map: !llvm.ptr {llvm.byval = !llvm.array<128 x i8>, nvvm.grid_constant, llvm.align = 64 : i32},
+                        %result: !llvm.ptr<1>, %rows: i32)
         attributes {nvvm.kernel, gpu.kernel, nvvm.cluster_dim = array<i32: 2, 1, 1>,
                     moeq.config = #moeq.config<tile = [128, 256]>} {
       llvm.return
