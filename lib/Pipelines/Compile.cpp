@@ -34,8 +34,7 @@ static constexpr Level kLevels[] = {
      [](OpPassManager &pm, const ToPtxOptions &) { buildToTiles(pm); }},
     {"4-kernels",
      [](OpPassManager &pm, const ToPtxOptions &) { buildToKernels(pm); }},
-    {"5-hardware",
-     [](OpPassManager &pm, const ToPtxOptions &) { buildToHardware(pm); }},
+    {"5-hardware", buildToHardware},
     {"6-binary", buildToBinary}};
 static constexpr size_t kOps = 1, kKernels = 3;
 

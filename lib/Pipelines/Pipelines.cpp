@@ -35,7 +35,7 @@ void mlir::moeq::registerPipelines() {
         pm.addPass(createAttachTarget(
             {options.chip, options.ptxVersion, options.optLevel}));
         buildToLevel4(pm);
-        buildToHardware(pm);
+        buildToHardware(pm, options);
         buildToBinary(pm, options);
       });
   PassPipelineRegistration<>(

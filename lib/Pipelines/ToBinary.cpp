@@ -1,4 +1,4 @@
-//===- ToBinary.cpp - From hardware operations to PTX -----------*- C++ -*-===//
+//===- ToBinary.cpp - From kernels to PTX -----------------------*- C++ -*-===//
 //
 // Part of moeq, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -17,17 +17,21 @@
 using namespace mlir;
 using namespace mlir::moeq;
 
-void mlir::moeq::buildToBinary(OpPassManager &pm, const ToPtxOptions &options) {
+void mlir::moeq::buildToHardware(OpPassManager &pm,
+                                 const ToPtxOptions &options) {
   pm.addPass(
       createAttachTarget({options.chip, options.ptxVersion, options.optLevel}));
   pm.addPass(createSplitKernels());
-
   OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>();
   kernels.addPass(createConvertMoeqGPUToNVGPU());
   kernels.addPass(createCanonicalizerPass());
   kernels.addPass(createCSEPass());
   kernels.addPass(createMoeqSmallFloatsToNVVM());
   kernels.addPass(createMoeqExpandSmallFloats());
+}
+
+void mlir::moeq::buildToBinary(OpPassManager &pm, const ToPtxOptions &options) {
+  OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>();
   kernels.addPass(memref::createExpandStridedMetadataPass());
   kernels.addPass(createLowerAffinePass());
   kernels.addPass(createConvertNVGPUToNVVMPass());

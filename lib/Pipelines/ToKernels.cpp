@@ -39,5 +39,3 @@ void mlir::moeq::buildToKernels(OpPassManager &pm) {
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
 }
-
-void mlir::moeq::buildToHardware(OpPassManager &pm) {}

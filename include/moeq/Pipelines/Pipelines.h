@@ -61,8 +61,9 @@ void buildToOps(OpPassManager &pm);
 void buildToTiles(OpPassManager &pm);
 /// Level 3 to level 4: kernels, and a host function that launches them.
 void buildToKernels(OpPassManager &pm);
-/// Level 4 to level 5: the structure of kernels to nvgpu, nvvm, scf, arith.
-void buildToHardware(OpPassManager &pm);
+/// Level 4 to level 5: a module for each kernel, its structure to nvgpu, nvvm,
+/// scf and arith.
+void buildToHardware(OpPassManager &pm, const ToPtxOptions &options);
 /// Level 5 to level 6: to `gpu.binary`.
 void buildToBinary(OpPassManager &pm, const ToPtxOptions &options);
 

@@ -51,6 +51,8 @@ static LogicalResult outlineMatmul(Operation *op, gpu::GPUModuleOp module) {
       buildMatmulKernel(inModule, op->getLoc(), *spec);
   if (failed(kernel))
     return failure();
+  if (Attribute config = op->getAttr("config"))
+    kernel->function->setAttr("moeq.config", config);
 
   MatmulView view(op);
   ImplicitLocOpBuilder b(op->getLoc(), op);
