@@ -109,8 +109,7 @@ int main(int argc, char **argv) {
   mlir::moeq::registerAllDialects(registry);
   MLIRContext context(registry);
   if (remarks) {
-    remark::RemarkCategories all;
-    all.all = ".*";
+    remark::RemarkCategories all{".*", ".*", ".*", ".*", ".*"};
     (void)remark::enableOptimizationRemarks(
         context, nullptr, std::make_unique<remark::RemarkEmittingPolicyAll>(),
         all, /*printAsEmitRemarks=*/true);
