@@ -71,8 +71,11 @@ mlir::moeq::getKernels(gpu::GPUModuleOp module) {
   return kernels;
 }
 
-/// Checks the types in attributes, which upstream translates unseen.
+/// Checks the types in attributes of LLVM operations, which upstream translates
+/// unseen. (Those of NVVM name formats, such as fp8, and are checked there.)
 static LogicalResult verifyTypeAttributes(Operation *op) {
+  if (isa<NVVM::NVVMDialect>(op->getDialect()))
+    return success();
   for (NamedAttribute attribute : op->getAttrs()) {
     auto type = dyn_cast<TypeAttr>(attribute.getValue());
     if (type && !LLVM::isCompatibleType(type.getValue()))
