@@ -39,6 +39,6 @@ void mlir::moeq::registerPipelines() {
         buildToBinary(pm, options);
       });
   PassPipelineRegistration<>(
-      "moeq-to-cpu", "Lower ops or tiles to the LLVM dialect for the CPU",
-      buildToCpu);
+      "moeq-to-cpu",
+      "Lower layers, ops or tiles to the LLVM dialect for the CPU", buildToCpu);
 }

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "moeq/Conversion/Passes.h"
+#include "moeq/Dialect/Moeq/Transforms/Passes.h"
 #include "moeq/Pipelines/Pipelines.h"
 
 #include "mlir/Conversion/Passes.h"
@@ -35,7 +36,10 @@ static void buildBufferize(OpPassManager &pm) {
 }
 
 void mlir::moeq::buildToCpu(OpPassManager &pm) {
+  pm.addPass(createMoeqDecompose());
+  pm.addPass(createMoeqUnpackScaled());
   buildBufferize(pm);
+  pm.addPass(createMoeqToLinalg());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
 

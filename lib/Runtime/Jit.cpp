@@ -8,6 +8,7 @@
 #include "moeq/Runtime/Jit.h"
 
 #include "moeq/Dialect/Moeq/IR/Moeq.h"
+#include "moeq/Dialect/Moeq/Transforms/Passes.h"
 #include "moeq/Pipelines/Pipelines.h"
 
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -250,6 +251,10 @@ static SmallVector<bool> findScalars(TypeRange types) {
 static LogicalResult lower(ModuleOp module, CpuLevel level) {
   PassManager pm(module.getContext(), ModuleOp::getOperationName());
   pm.enableVerifier(false);
+  if (level != CpuLevel::Layer)
+    buildToOps(pm);
+  if (level == CpuLevel::Tiles)
+    pm.addPass(createMoeqTile());
   buildToCpu(pm);
   return pm.run(module);
 }

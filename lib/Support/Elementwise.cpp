@@ -96,6 +96,9 @@ Value Elementwise::subI(Value a, Value b) const {
 Value Elementwise::andI(Value a, uint32_t b) const {
   return arith::AndIOp::create(builder, loc, a, i32(a, b));
 }
+Value Elementwise::xorI(Value a, Value b) const {
+  return arith::XOrIOp::create(builder, loc, a, b);
+}
 Value Elementwise::orI(Value a, Value b) const {
   return arith::OrIOp::create(builder, loc, a, b);
 }

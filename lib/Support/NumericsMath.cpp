@@ -88,6 +88,33 @@ Value moeq::emitExp(Elementwise &e, Value x, ExpMode mode) {
   return e.select(e.isNaN(x), x, emitExpSum(e, {x, {}}).high);
 }
 
+CompensatedSum moeq::emitSum(Elementwise &e, CompensatedSum a,
+                             CompensatedSum b) {
+  // By Knuth.
+  Value high = e.add(a.high, b.high);
+  Value back = e.sub(high, a.high);
+  Value lost = e.add(e.sub(a.high, e.sub(high, back)), e.sub(b.high, back));
+  return {high, e.add(e.add(a.low, b.low), lost)};
+}
+
+Value moeq::emitExpDifference(Elementwise &e, Value a, Value b) {
+  // By Knuth; past the range of exp the low part means nothing, or is NaN.
+  Value difference = e.sub(a, b);
+  Value back = e.sub(difference, a);
+  Value low = e.sub(e.sub(a, e.sub(difference, back)), e.add(b, back));
+  Value isInRange = e.compare(CmpFPredicate::OGT, difference, -104.0f);
+  low = e.select(isInRange, low, e.f32(low, 0.0f));
+  return e.select(e.isNaN(difference), difference,
+                  emitExpSum(e, {difference, low}).high);
+}
+
+Value moeq::emitOrderKey(Elementwise &e, Value x) {
+  Value bits = e.toBits(e.add(x, 0.0f));
+  // Of a negative number all bits but the sign are flipped.
+  Value key = e.xorI(bits, e.andI(e.shrS(bits, 31), 0x7fffffff));
+  return e.select(e.isNaN(x), e.i32(key, 0x80000001), key);
+}
+
 /// x, for a product in which Inf times 0 shall be 0.
 static Value emitFinite(Elementwise &e, Value x) {
   const float largest = std::numeric_limits<float>::max();

@@ -30,6 +30,24 @@ def MoeqExpandSmallFloats : Pass<"moeq-expand-small-floats"> {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def MoeqToLinalg : Pass<"moeq-to-linalg"> {
+  let summary = "moeq ops on memrefs to linalg and loops, for the CPU";
+  let description = [{
+    The lowering that specifies each op: `docs/Spec.md` says the same in words.
+    An op that sets each element of a result by itself becomes a `linalg.generic`
+    over the result, with the sum of an element as `scf.for` in its body; the
+    others become `scf.for`. Scales are read at `index floordiv block`.
+
+    `moeq.experts`, ops on tensors, a gather of laid-out scales and an odd block
+    of 4-bit values to write are errors.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect"
+  ];
+}
+
 def MoeqCheckLowered : Pass<"moeq-check-lowered", "::mlir::ModuleOp"> {
   let summary = "fails at each op that is not of the LLVM dialect";
   let description = [{

@@ -67,7 +67,7 @@ void buildToHardware(OpPassManager &pm, const ToPtxOptions &options);
 /// Level 5 to level 6: to `gpu.binary`.
 void buildToBinary(OpPassManager &pm, const ToPtxOptions &options);
 
-/// Levels 2 and 3, or what they bufferize to, to the LLVM dialect for the CPU.
+/// Levels 1 to 3, or what they bufferize to, to the LLVM dialect for the CPU.
 /// Fails, naming the op, where one is left.
 void buildToCpu(OpPassManager &pm);
 

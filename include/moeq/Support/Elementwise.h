@@ -76,6 +76,7 @@ public:
   Value subI(Value a, Value b) const;
   Value subI(Value a, uint32_t b) const { return subI(a, i32(a, b)); }
   Value andI(Value a, uint32_t b) const;
+  Value xorI(Value a, Value b) const;
   Value orI(Value a, Value b) const;
   Value orI(Value a, uint32_t b) const { return orI(a, i32(a, b)); }
   Value shl(Value a, uint32_t b) const;

@@ -26,6 +26,21 @@ namespace mlir::moeq {
 /// exp(x), at most 1 ulp, subnormal results included; Inf past 88.73.
 Value emitExp(Elementwise &e, Value x, ExpMode mode = ExpMode::Ieee);
 
+/// exp(a - b), at most 1 ulp: what the difference rounds off is kept.
+Value emitExpDifference(Elementwise &e, Value a, Value b);
+
+/// An f32 sum, and what it has rounded off so far.
+struct CompensatedSum {
+  Value high, low;
+};
+/// The sum of two sums. The order of the two is free; the result is that of
+/// `high + low`, which rounds once.
+CompensatedSum emitSum(Elementwise &e, CompensatedSum a, CompensatedSum b);
+
+/// An i32 that orders the f32 `x` as a signed integer: -0 is equal to 0, and a
+/// NaN is below every number. It is never the smallest i32.
+Value emitOrderKey(Elementwise &e, Value x);
+
 /// 1 / (1 + exp(-x)), at most 2 ulp.
 Value emitSigmoid(Elementwise &e, Value x, ExpMode mode = ExpMode::Ieee);
 

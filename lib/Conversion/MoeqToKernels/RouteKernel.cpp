@@ -120,14 +120,17 @@ void RouteKernel::loadScores(Value token) {
   for (Value logit : ArrayRef(logits).drop_front())
     top = larger(top, logit);
   top = k.reduceLanes(top, kWarpSize, larger);
-  Value sum = k.f32(0);
+  CompensatedSum total{k.f32(0), k.f32(0)};
   for (auto [logit, valid] : llvm::zip_equal(logits, isExpert)) {
-    scores.push_back(e.select(valid, emitExp(e, e.sub(logit, top)), k.f32(0)));
-    sum = e.add(sum, scores.back());
+    scores.push_back(
+        e.select(valid, emitExpDifference(e, logit, top), k.f32(0)));
+    total = emitSum(e, total, {scores.back(), k.f32(0)});
   }
-  sum = k.reduceLanes(sum, kWarpSize, [&](Value left, Value right) {
-    return e.add(left, right);
-  });
+  for (int64_t distance = kWarpSize / 2; distance > 0; distance /= 2)
+    total = emitSum(e, total,
+                    {k.shuffleXor(total.high, distance),
+                     k.shuffleXor(total.low, distance)});
+  Value sum = e.add(total.high, total.low);
   for (Value &score : scores)
     score = e.div(score, sum);
 }

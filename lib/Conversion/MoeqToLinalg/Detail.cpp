@@ -1,0 +1,203 @@
+//===- Detail.cpp - What the patterns to loops share ------------*- C++ -*-===//
+//
+// Part of moeq, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Detail.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+using namespace mlir::moeq;
+using namespace mlir::moeq::detail;
+
+Value moeq::detail::constantIndex(OpBuilder &b, Location loc, int64_t value) {
+  return arith::ConstantIndexOp::create(b, loc, value);
+}
+
+//===----------------------------------------------------------------------===//
+// Operands
+//===----------------------------------------------------------------------===//
+
+FailureOr<Operand> moeq::detail::getOperand(Operation *op, ValueRange values,
+                                            TypeAttr format, StringRef name) {
+  FailureOr<OperandInfo> info = getOperandInfo(op, values, format, name);
+  if (failed(info))
+    return failure();
+  return Operand(*info, values);
+}
+
+int64_t Operand::getBlockOf(int64_t dim) const {
+  return info.scaled ? info.scaled.getBlockOf(dim, info.getRank())
+                     : ShapedType::kDynamic;
+}
+
+bool Operand::isInteger() const {
+  if (!isa<IntegerType>(info.getValueType()))
+    return false;
+  return !info.scaled || !info.scaled.getZero() ||
+         isa<IntegerType>(info.scaled.getZero());
+}
+
+Value Operand::readNibble(Elementwise &e, ValueRange indices) const {
+  OpBuilder &b = e.getBuilder();
+  Location loc = e.getLoc();
+  SmallVector<Value> byteIndices(indices);
+  Value one = constantIndex(b, loc, 1);
+  byteIndices.back() = arith::ShRUIOp::create(b, loc, indices.back(), one);
+  Value byte =
+      e.extendU8(memref::LoadOp::create(b, loc, getValues(), byteIndices));
+  Value parity = arith::AndIOp::create(b, loc, indices.back(), one);
+  Value isHigh =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, parity, one);
+  return e.andI(e.select(isHigh, e.shrU(byte, 4), byte), 15);
+}
+
+Value Operand::readZero(Elementwise &e, ValueRange indices) const {
+  if (!getZeros())
+    return {};
+  return memref::LoadOp::create(
+      e.getBuilder(), e.getLoc(), getZeros(),
+      getScaleIndices(e.getBuilder(), e.getLoc(), indices));
+}
+
+Value Operand::readF32(Elementwise &e, ValueRange indices) const {
+  Value value;
+  if (info.scaled && info.scaled.isPacked())
+    value = emitNibbleToF32(e, readNibble(e, indices), info.scaled.getValue());
+  else
+    value = loadF32(e, getValues(), indices);
+  if (Value zero = readZero(e, indices))
+    value = e.sub(value, emitToF32(e, zero));
+  return value;
+}
+
+static Value extendSigned(Elementwise &e, Value value) {
+  return arith::ExtSIOp::create(e.getBuilder(), e.getLoc(), e.i32Like(value),
+                                value);
+}
+
+Value Operand::readI32(Elementwise &e, ValueRange indices) const {
+  Value value;
+  if (info.scaled && info.scaled.isPacked())
+    value = emitNibbleToI32(e, readNibble(e, indices), info.scaled.getValue());
+  else
+    value = extendSigned(e, memref::LoadOp::create(e.getBuilder(), e.getLoc(),
+                                                   getValues(), indices));
+  if (Value zero = readZero(e, indices))
+    value = e.subI(value, extendSigned(e, zero));
+  return value;
+}
+
+Value Operand::readScale(Elementwise &e, ValueRange indices) const {
+  return loadF32(e, getScales(),
+                 getScaleIndices(e.getBuilder(), e.getLoc(), indices));
+}
+
+SmallVector<Value> Operand::getScaleIndices(OpBuilder &b, Location loc,
+                                            ValueRange indices) const {
+  SmallVector<Value> block(indices);
+  for (auto [dim, index] : llvm::enumerate(block)) {
+    int64_t extent = getBlockOf(dim);
+    if (ShapedType::isDynamic(extent))
+      index = constantIndex(b, loc, 0);
+    else if (extent != 1)
+      index =
+          arith::DivUIOp::create(b, loc, index, constantIndex(b, loc, extent));
+  }
+  return getLayoutIndices(b, loc, block);
+}
+
+SmallVector<Value> Operand::getLayoutIndices(OpBuilder &b, Location loc,
+                                             ValueRange block) const {
+  SmallVector<Value> result(block);
+  if (result.size() < 2)
+    return result;
+  Value &row = result[result.size() - 2], &column = result.back();
+  if (info.scaled.getLayout() == ScaleLayout::MnMajor)
+    std::swap(row, column);
+  if (info.scaled.getLayout() != ScaleLayout::Swizzle128x4)
+    return result;
+  // Tiles of 128 rows and 4 columns, 512 bytes each, row tiles outer; in a tile
+  // the byte is (r mod 32) * 16 + (r div 32) * 4 + c.
+  auto constant = [&](int64_t value) { return constantIndex(b, loc, value); };
+  auto div = [&](Value a, Value by) -> Value {
+    return arith::DivUIOp::create(b, loc, a, by);
+  };
+  auto rem = [&](Value a, Value by) -> Value {
+    return arith::RemUIOp::create(b, loc, a, by);
+  };
+  auto fma = [&](Value a, Value by, Value plus) -> Value {
+    return arith::AddIOp::create(b, loc, arith::MulIOp::create(b, loc, a, by),
+                                 plus);
+  };
+  Value columns = memref::DimOp::create(b, loc, getScales(), result.size() - 1);
+  Value tileRow = div(row, constant(128)), inTile = rem(row, constant(128));
+  Value tile =
+      fma(tileRow, div(columns, constant(4)), div(column, constant(4)));
+  Value byte =
+      fma(div(inTile, constant(32)), constant(4), rem(column, constant(4)));
+  byte = fma(rem(inTile, constant(32)), constant(16), byte);
+  byte = fma(tile, constant(512), byte);
+  row = div(byte, columns);
+  column = rem(byte, columns);
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+Value moeq::detail::loadF32(Elementwise &e, Value memref, ValueRange indices) {
+  return emitToF32(
+      e, memref::LoadOp::create(e.getBuilder(), e.getLoc(), memref, indices));
+}
+
+Value moeq::detail::loadIndex(OpBuilder &b, Location loc, Value memref,
+                              ValueRange indices) {
+  Value value = memref::LoadOp::create(b, loc, memref, indices);
+  return arith::IndexCastOp::create(b, loc, b.getIndexType(), value);
+}
+
+void moeq::detail::emitParallel(
+    OpBuilder &b, Location loc, Value out,
+    llvm::function_ref<Value(Elementwise &, ValueRange, Value)> body) {
+  int64_t rank = cast<MemRefType>(out.getType()).getRank();
+  SmallVector<utils::IteratorType> iterators(rank,
+                                             utils::IteratorType::parallel);
+  linalg::GenericOp::create(
+      b, loc, TypeRange(), ValueRange(), ValueRange(out),
+      ArrayRef<AffineMap>(b.getMultiDimIdentityMap(rank)), iterators,
+      [&](OpBuilder &inner, Location, ValueRange arguments) {
+        Elementwise e(inner, loc);
+        SmallVector<Value> indices;
+        for (int64_t dim = 0; dim < rank; ++dim)
+          indices.push_back(linalg::IndexOp::create(inner, loc, dim));
+        linalg::YieldOp::create(inner, loc, body(e, indices, arguments[0]));
+      });
+}
+
+ValueRange moeq::detail::emitLoop(
+    OpBuilder &b, Location loc, Value lower, Value upper, Value step,
+    ValueRange carried,
+    llvm::function_ref<SmallVector<Value>(Elementwise &, Value, ValueRange)>
+        body) {
+  auto loop = scf::ForOp::create(
+      b, loc, lower, upper, step, carried,
+      [&](OpBuilder &inner, Location, Value index, ValueRange values) {
+        Elementwise e(inner, loc);
+        scf::YieldOp::create(inner, loc, body(e, index, values));
+      });
+  return loop.getResults();
+}
+
+ValueRange moeq::detail::emitLoop(
+    OpBuilder &b, Location loc, Value upper, ValueRange carried,
+    llvm::function_ref<SmallVector<Value>(Elementwise &, Value, ValueRange)>
+        body) {
+  return emitLoop(b, loc, constantIndex(b, loc, 0), upper,
+                  constantIndex(b, loc, 1), carried, body);
+}

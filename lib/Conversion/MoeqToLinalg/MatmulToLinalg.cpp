@@ -1,0 +1,265 @@
+//===- MatmulToLinalg.cpp - matmul, grouped_matmul to loops -----*- C++ -*-===//
+//
+// Part of moeq, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// An element of the result is a sum in ascending k, whose order is the
+// specification: partial sums by fma from 0, one for each block of K with its
+// own scales, `acc = fma(partial, sa * sb, acc)`; what scales span K multiply
+// the end. Between integers the partial sums are in i32.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Detail.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/IRMapping.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace mlir::moeq;
+using namespace mlir::moeq::detail;
+
+namespace {
+/// The sum of one element of a matmul.
+class DotProduct {
+public:
+  DotProduct(const Operand &lhs, const Operand &rhs, int64_t rank,
+             std::optional<AccumulateAttr> accumulate)
+      : lhs(lhs), rhs(rhs), lhsBlock(lhs.getBlockOf(1)),
+        rhsBlock(rhs.getBlockOf(rank - 1)),
+        isInteger(lhs.isInteger() && rhs.isInteger()),
+        isMx(hasE8M0Scale(lhs) && hasE8M0Scale(rhs)) {
+    if (isMx)
+      lhsBlock = rhsBlock = ShapedType::kDynamic;
+    for (int64_t block : {lhsBlock, rhsBlock})
+      if (!ShapedType::isDynamic(block))
+        step = std::gcd(step, block);
+    if (accumulate && !isInteger)
+      step = std::gcd(step, accumulate->getInterval());
+  }
+
+  /// The scaled f32 sum over k < `depth` of `left`, `right` and then k.
+  Value emit(Elementwise &e, Value depth, ValueRange left,
+             ValueRange right) const {
+    OpBuilder &b = e.getBuilder();
+    Location loc = e.getLoc();
+    Value zero = constantIndex(b, loc, 0);
+    if (step == 0) {
+      Value sum = emitPartial(e, zero, depth, left, right);
+      return scale(e, sum, left, right);
+    }
+    Value start = arith::ConstantOp::create(b, loc, b.getF32FloatAttr(0));
+    Value width = constantIndex(b, loc, step);
+    ValueRange sum =
+        emitLoop(b, loc, zero, depth, width, start,
+                 [&](Elementwise &inner, Value k,
+                     ValueRange sums) -> SmallVector<Value> {
+                   OpBuilder &ib = inner.getBuilder();
+                   Value end = arith::AddIOp::create(ib, loc, k, width);
+                   end = arith::MinUIOp::create(ib, loc, end, depth);
+                   Value partial = emitPartial(inner, k, end, left, right);
+                   Value factor =
+                       emitScales(inner, k, left, right, /*ofBlocks=*/true);
+                   return {factor ? inner.fma(partial, factor, sums[0])
+                                  : inner.add(sums[0], partial)};
+                 });
+    return scale(e, sum[0], left, right);
+  }
+
+private:
+  static bool hasE8M0Scale(const Operand &operand) {
+    return operand.getScaled() &&
+           isa<Float8E8M0FNUType>(operand.getScaled().getScale());
+  }
+
+  static SmallVector<Value> append(ValueRange indices, Value k) {
+    SmallVector<Value> result(indices);
+    result.push_back(k);
+    return result;
+  }
+
+  /// The sum over [lower, upper), as f32.
+  Value emitPartial(Elementwise &e, Value lower, Value upper, ValueRange left,
+                    ValueRange right) const {
+    OpBuilder &b = e.getBuilder();
+    Location loc = e.getLoc();
+    TypedAttr zero = isInteger ? TypedAttr(b.getI32IntegerAttr(0))
+                               : TypedAttr(b.getF32FloatAttr(0));
+    Value start = arith::ConstantOp::create(b, loc, zero);
+    ValueRange sum =
+        emitLoop(b, loc, lower, upper, constantIndex(b, loc, 1), start,
+                 [&](Elementwise &inner, Value k,
+                     ValueRange sums) -> SmallVector<Value> {
+                   SmallVector<Value> l = append(left, k), r = append(right, k);
+                   if (!isInteger)
+                     return {inner.fma(emitFactor(inner, lhs, l),
+                                       emitFactor(inner, rhs, r), sums[0])};
+                   OpBuilder &ib = inner.getBuilder();
+                   Value product = arith::MulIOp::create(
+                       ib, loc, lhs.readI32(inner, l), rhs.readI32(inner, r));
+                   return {inner.addI(sums[0], product)};
+                 });
+    return isInteger ? e.signedToF32(sum[0]) : sum[0];
+  }
+
+  /// A factor of the products: under MX on both sides dequantized to bf16.
+  Value emitFactor(Elementwise &e, const Operand &operand,
+                   ValueRange indices) const {
+    Value value = operand.readF32(e, indices);
+    if (!isMx)
+      return value;
+    value = emitDequantize(e, value, {}, operand.readScale(e, indices));
+    Type bf16 = e.getBuilder().getBF16Type();
+    return emitToF32(e, emitFromF32(e, value, bf16));
+  }
+
+  /// The product of the scales at k: those of blocks of K, or those that span
+  /// K. Null if there is none.
+  Value emitScales(Elementwise &e, Value k, ValueRange left, ValueRange right,
+                   bool ofBlocks) const {
+    auto read = [&](const Operand &operand, int64_t block,
+                    ValueRange indices) -> Value {
+      if (!operand.getScaled() || isMx ||
+          ShapedType::isDynamic(block) == ofBlocks)
+        return {};
+      return operand.readScale(e, append(indices, k));
+    };
+    Value a = read(lhs, lhsBlock, left), b = read(rhs, rhsBlock, right);
+    return a && b ? e.mul(a, b) : a ? a : b;
+  }
+
+  Value scale(Elementwise &e, Value sum, ValueRange left,
+              ValueRange right) const {
+    Value zero = constantIndex(e.getBuilder(), e.getLoc(), 0);
+    Value factor = emitScales(e, zero, left, right, /*ofBlocks=*/false);
+    return factor ? e.mul(sum, factor) : sum;
+  }
+
+  Operand lhs, rhs;
+  int64_t lhsBlock, rhsBlock;
+  bool isInteger, isMx;
+  /// How many k a partial sum has; 0 is all of them.
+  int64_t step = 0;
+};
+
+/// What matmul and grouped_matmul have in common.
+template <typename OpTy>
+struct LowerMatmul : OpRewritePattern<OpTy> {
+  using OpRewritePattern<OpTy>::OpRewritePattern;
+  static constexpr bool isGrouped = std::is_same_v<OpTy, GroupedMatmulOp>;
+
+  LogicalResult matchAndRewrite(OpTy op,
+                                PatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    FailureOr<Operand> lhs =
+        getOperand(op, op.getLhs(), op.getLhsFormatAttr(), "lhs");
+    FailureOr<Operand> rhs =
+        getOperand(op, op.getRhs(), op.getRhsFormatAttr(), "rhs");
+    if (failed(lhs) || failed(rhs))
+      return failure();
+    DotProduct dot(*lhs, *rhs, isGrouped ? 3 : 2, op.getAccumulate());
+    Value depth = memref::DimOp::create(rewriter, loc, lhs->getValues(), 1);
+    if constexpr (isGrouped)
+      emitGroups(op, rewriter, dot, depth);
+    else
+      emitRows(op, rewriter, dot, depth, op.getOuts(), {}, {});
+    rewriter.eraseOp(op);
+    return success();
+  }
+
+private:
+  /// The rows of `out`, the first of which is `firstRow` of the lhs, times the
+  /// weight of `expert`; both are null in a plain matmul.
+  static void emitRows(OpTy op, OpBuilder &b, const DotProduct &dot,
+                       Value depth, Value out, Value firstRow, Value expert) {
+    Location loc = op.getLoc();
+    emitParallel(b, loc, out,
+                 [&](Elementwise &e, ValueRange indices, Value) -> Value {
+                   OpBuilder &inner = e.getBuilder();
+                   Value row = indices[0], column = indices[1];
+                   if (firstRow)
+                     row = arith::AddIOp::create(inner, loc, row, firstRow);
+                   SmallVector<Value> right;
+                   if (expert)
+                     right.push_back(expert);
+                   right.push_back(column);
+                   Value sum = dot.emit(e, depth, row, right);
+                   return emitEpilogue(e, op, sum, row, column, expert);
+                 });
+  }
+
+  static void emitGroups(GroupedMatmulOp op, OpBuilder &b,
+                         const DotProduct &dot, Value depth) {
+    Location loc = op.getLoc();
+    Value out = op.getOuts();
+    Value experts = memref::DimOp::create(b, loc, op.getRhs()[0], 0);
+    Value rows = memref::DimOp::create(b, loc, out, 0);
+    Value columns = memref::DimOp::create(b, loc, out, 1);
+    emitLoop(
+        b, loc, experts, {},
+        [&](Elementwise &e, Value expert, ValueRange) -> SmallVector<Value> {
+          OpBuilder &inner = e.getBuilder();
+          Value one = constantIndex(inner, loc, 1);
+          Value next = arith::AddIOp::create(inner, loc, expert, one);
+          // No row is outside the result, whatever the offsets say.
+          Value zero = constantIndex(inner, loc, 0);
+          auto limited = [&](Value at) -> Value {
+            Value row = loadIndex(inner, loc, op.getOffsets(), at);
+            row = arith::MaxSIOp::create(inner, loc, row, zero);
+            return arith::MinSIOp::create(inner, loc, row, rows);
+          };
+          Value first = limited(expert), end = limited(next);
+          Value count = arith::SubIOp::create(
+              inner, loc, arith::MaxSIOp::create(inner, loc, end, first),
+              first);
+          OpFoldResult unit = inner.getIndexAttr(1);
+          Value group = memref::SubViewOp::create(
+              inner, loc, out,
+              ArrayRef<OpFoldResult>{first, inner.getIndexAttr(0)},
+              ArrayRef<OpFoldResult>{count, columns},
+              ArrayRef<OpFoldResult>{unit, unit});
+          emitRows(op, inner, dot, depth, group, first, expert);
+          return {};
+        });
+  }
+
+  /// The element that is stored for the sum of a row and column.
+  static Value emitEpilogue(Elementwise &e, OpTy op, Value sum, Value row,
+                            Value column, Value expert) {
+    OpBuilder &b = e.getBuilder();
+    Location loc = e.getLoc();
+    if (op.getEpilogue().empty())
+      return emitFromF32(
+          e, sum, cast<MemRefType>(op.getOuts().getType()).getElementType());
+    Block &block = op.getEpilogue().front();
+    SmallVector<Value> arguments{sum, row, column};
+    for (auto [operand, map] :
+         llvm::zip(op.getEpilogueOperands(), op.getEpilogueMaps())) {
+      SmallVector<Value> indices;
+      if (map == static_cast<int32_t>(EpilogueMap::Column) && expert)
+        indices.push_back(expert);
+      if (map != static_cast<int32_t>(EpilogueMap::Column))
+        indices.push_back(row);
+      if (map != static_cast<int32_t>(EpilogueMap::Row))
+        indices.push_back(column);
+      arguments.push_back(memref::LoadOp::create(b, loc, operand, indices));
+    }
+    IRMapping mapping;
+    mapping.map(block.getArguments(), arguments);
+    for (Operation &inner : block.without_terminator())
+      b.clone(inner, mapping);
+    return mapping.lookupOrDefault(
+        cast<YieldOp>(block.getTerminator()).getValue());
+  }
+};
+} // namespace
+
+void moeq::detail::populateMatmulPatterns(RewritePatternSet &patterns) {
+  patterns.add<LowerMatmul<MatmulOp>, LowerMatmul<GroupedMatmulOp>>(
+      patterns.getContext());
+}
