@@ -33,11 +33,6 @@ struct LowerGather : OpRewritePattern<GatherOp> {
   LogicalResult matchAndRewrite(GatherOp op,
                                 PatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
-    if (TypeAttr format = op.getInputFormatAttr())
-      if (cast<ScaledType>(format.getValue()).getLayout() !=
-          ScaleLayout::RowMajor)
-        return op.emitError()
-               << "expects row-major scales to gather, got " << format;
     for (auto components : llvm::zip(op.getInput(), op.getOuts())) {
       Value source = std::get<0>(components), out = std::get<1>(components);
       emitParallel(

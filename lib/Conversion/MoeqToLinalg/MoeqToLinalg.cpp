@@ -22,6 +22,27 @@ namespace mlir::moeq {
 using namespace mlir;
 using namespace mlir::moeq;
 
+static LogicalResult checkGather(GatherOp op) {
+  TypeAttr format = op.getInputFormatAttr();
+  if (!format ||
+      cast<ScaledType>(format.getValue()).getLayout() == ScaleLayout::RowMajor)
+    return success();
+  return op.emitError() << "expects row-major scales to gather, got "
+                        << format.getValue();
+}
+
+/// A byte of 4-bit values is written once: both are of one block.
+static LogicalResult checkBlock(Operation *op, TypeAttr format,
+                                MemRefType input) {
+  auto scaled = cast<ScaledType>(format.getValue());
+  int64_t rank = input.getRank(), block = scaled.getBlockOf(rank - 1, rank);
+  if (!scaled.isPacked() || ShapedType::isDynamic(block) || block % 2 == 0)
+    return success();
+  return op->emitError() << "expects an even block along the last dimension of "
+                            "4-bit values, got "
+                         << scaled;
+}
+
 /// Says why an op has no pattern, at the op.
 static LogicalResult checkOp(Operation *op) {
   if (isa<ExpertsOp>(op))
@@ -33,6 +54,14 @@ static LogicalResult checkOp(Operation *op) {
       return op->emitError() << "expects memrefs, got " << type
                              << ": scaled tensors are unpacked and tensors "
                                 "bufferized before";
+  if (auto gather = dyn_cast<GatherOp>(op))
+    return checkGather(gather);
+  if (auto quantize = dyn_cast<QuantizeOp>(op))
+    return checkBlock(op, quantize.getOutsFormatAttr(),
+                      cast<MemRefType>(quantize.getInput().getType()));
+  if (auto actQuant = dyn_cast<ActQuantOp>(op))
+    return checkBlock(op, actQuant.getOutsFormatAttr(),
+                      cast<MemRefType>(actQuant.getInput().getType()));
   return success();
 }
 
@@ -56,13 +85,11 @@ struct MoeqToLinalgPass : moeq::impl::MoeqToLinalgBase<MoeqToLinalgPass> {
     moeq::detail::populateQuantizePatterns(patterns);
     moeq::detail::populateRoutePatterns(patterns);
     walkAndApplyPatterns(getOperation(), std::move(patterns));
-    // A pattern that fails has emitted an error, or there is none.
-    getOperation()->walk([&](Operation *op) {
-      if (!isOurs(op))
-        return;
-      op->emitError() << "could not be lowered to loops";
-      signalPassFailure();
+    WalkResult lowered = getOperation()->walk([&](Operation *op) {
+      return isOurs(op) ? WalkResult::interrupt() : WalkResult::advance();
     });
+    if (lowered.wasInterrupted())
+      signalPassFailure();
   }
 };
 } // namespace

@@ -150,21 +150,6 @@ private:
   ArrayRef<Value> extents;
 };
 
-/// The result of a quantization, if its blocks can be written one by one.
-FailureOr<Operand> getResult(Operation *op, ValueRange outs, TypeAttr format,
-                             int64_t rank) {
-  FailureOr<Operand> result = getOperand(op, outs, format, "outs");
-  if (failed(result))
-    return failure();
-  int64_t block = result->getBlockOf(rank - 1);
-  if (result->getScaled().isPacked() && !ShapedType::isDynamic(block) &&
-      block % 2 != 0)
-    return op->emitError() << "expects an even block along the last dimension "
-                              "of 4-bit values, got "
-                           << result->getScaled();
-  return result;
-}
-
 struct LowerQuantize : OpRewritePattern<QuantizeOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(QuantizeOp op,
@@ -173,7 +158,7 @@ struct LowerQuantize : OpRewritePattern<QuantizeOp> {
     Value input = op.getInput(), rows = op.getRows();
     int64_t rank = cast<MemRefType>(input.getType()).getRank();
     FailureOr<Operand> result =
-        getResult(op, op.getOuts(), op.getOutsFormatAttr(), rank);
+        getOperand(op, op.getOuts(), op.getOutsFormatAttr(), "outs");
     if (failed(result))
       return failure();
     SmallVector<Value> extents;
@@ -198,7 +183,7 @@ struct LowerActQuant : OpRewritePattern<ActQuantOp> {
                                 PatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     FailureOr<Operand> result =
-        getResult(op, op.getOuts(), op.getOutsFormatAttr(), 2);
+        getOperand(op, op.getOuts(), op.getOutsFormatAttr(), "outs");
     if (failed(result))
       return failure();
     Value columns = memref::DimOp::create(rewriter, loc, op.getInput(), 1);
