@@ -6,7 +6,7 @@ import pytest
 import moeq
 from reference import compare, formats, routing
 from reference.activation import GATED, activate_f64
-from reference.quantize import dequantize
+from reference.quantize import dequantize, quantize, recipe
 from reference.scaled import WHOLE, Format, Scaled
 from simt import Machine
 
@@ -217,6 +217,128 @@ def test_activate(rng, function, columns, element, options):
     compare.assert_ulps(y, expected, element, 4)
 
 
+def component_types(format_: Format, arrays) -> list[str]:
+    """The memref types of the components of a scaled tensor, rows dynamic."""
+    storage = ["i8" if formats.is_packed(format_.value) else format_.value, format_.scale]
+    elements = [*storage, format_.zero][: len(arrays)]
+    return [memref((None, *a.shape[1:]), e) for a, e in zip(arrays, elements, strict=True)]
+
+
+def quantize_case(text: str, inputs, expected: Scaled) -> None:
+    """Runs a quantizing op; `text` has {arguments} and {outs} to fill in."""
+    want = expected.components()
+    types = component_types(expected.format, want)
+    names = [f"%o{i}" for i in range(len(want))]
+    arguments = ", ".join(f"{n}: {t}" for n, t in zip(names, types, strict=True))
+    outs = f"outs({', '.join(names)} : {', '.join(types)} as {expected.format})"
+    got = [np.full(w.shape, 9, w.dtype) for w in want]
+    run(text.format(arguments=arguments, outs=outs), *inputs, *got)
+    for g, w in zip(got, want, strict=True):
+        compare.assert_same(g.view(w.dtype), w)
+
+
+QUANTIZATIONS = [
+    (Format("f8E4M3FN", (WHOLE,)), "vllm_token", (5, 4096), "bf16"),
+    (Format("f8E4M3FN", (WHOLE,)), "deepgemm", (3, 9000), "f32"),
+    (Format("f8E4M3FN", (WHOLE,)), "vllm_token", (300, 40), "f16"),
+    (Format("f8E4M3FN", (128,)), "deepgemm", (5, 4096), "bf16"),
+    (Format("f8E4M3FN", (128,)), "vllm_group", (5, 300), "bf16"),
+    (Format("f8E4M3FN", (48,)), "torchao", (5, 100), "f32"),
+    (Format("f8E4M3FN", (32,), "f8E8M0FNU"), "te_mx", (5, 2880), "bf16"),
+    (Format("f8E5M2", (32,), "f8E8M0FNU"), "ocp", (5, 33), "f32"),
+    (Format("f8E4M3FN", (WHOLE, WHOLE)), "te", (70, 512), "bf16"),
+    (Format("f8E4M3FN", (WHOLE, WHOLE)), "te", (2, 3, 33), "f32"),
+    (Format("f8E4M3FN", (128, 128)), "torchao", (150, 200), "f32"),
+    (Format("i8", (WHOLE,)), "int8_sym", (5, 2048), "bf16"),
+    (Format("i8", (WHOLE,), "f32", "i8"), "int8_asym", (5, 130), "f32"),
+    (Format("i4", (32,), "bf16"), "int4_sym", (5, 64), "f32"),
+    (Format("i4", (WHOLE,)), "int4_sym", (5, 33), "f32"),
+    (Format("ui4", (128,), "f32", "i8"), "awq", (5, 256), "bf16"),
+    (Format("ui4", (WHOLE,), "f32", "i8"), "awq", (5, 35), "f32"),
+]
+
+
+@pytest.mark.parametrize(("format_", "preset", "shape", "element"), QUANTIZATIONS)
+def test_quantize(rng, format_, preset, shape, element):
+    x = (rng.standard_normal(shape) * 4).astype(formats.STORAGE[element])
+    x[0, ..., 1] = np.nan if "int" not in preset and len(shape) == 2 else 0
+    x[1] = 0
+    x[2 % shape[0], ..., -1] = 3e4
+    in_type = memref((None, *shape[1:]), element)
+    text = f"""
+    func.func @f(%x: {in_type}, {{arguments}}) {{{{
+      moeq.quantize input(%x : {in_type}) {{outs}} recipe(<{preset}>)
+      return
+    }}}}"""
+    quantize_case(text, [x], quantize(x.astype(np.float32), format_, recipe(preset)))
+
+
+@pytest.mark.parametrize("count", [0, 9, 70])
+@pytest.mark.parametrize(
+    ("format_", "preset"),
+    [(Format("f8E4M3FN", (WHOLE,)), "vllm_token"), (Format("f8E4M3FN", (128,)), "deepgemm")],
+)
+def test_quantize_rows(rng, format_, preset, count):
+    x = rng.standard_normal((5, 384)).astype(formats.STORAGE["bf16"])
+    rows = rng.integers(-1, 5, count).astype(np.int32)
+    whole = quantize(x.astype(np.float32), format_, recipe(preset))
+    init = Scaled(
+        format_,
+        np.full((count, 384), 9, np.uint8),
+        np.full((count, whole.scales.shape[1]), 9, np.float32),
+    )
+    in_type = memref((None, 384), "bf16")
+    text = f"""
+    func.func @f(%x: {in_type}, %rows: memref<?xi32>, {{arguments}}) {{{{
+      moeq.quantize input(%x : {in_type}) rows(%rows : memref<?xi32>) {{outs}} recipe(<{preset}>)
+      return
+    }}}}"""
+    quantize_case(text, [x, rows], routing.gather(whole, rows, init))
+
+
+@pytest.mark.parametrize(
+    ("function", "columns", "round_", "format_", "preset", "layout"),
+    [
+        ("swiglu", 4096, "bf16", Format("f8E4M3FN", (WHOLE,)), "vllm_token", "gate_first"),
+        ("swiglu", 9000, "none", Format("f8E4M3FN", (128,)), "vllm_group", "up_first"),
+        (
+            "clamped_swiglu",
+            96,
+            "bf16",
+            Format("f8E4M3FN", (32,), "f8E8M0FNU"),
+            "te_mx",
+            "interleaved",
+        ),
+        ("geglu", 33, "f16", Format("i8", (WHOLE,)), "int8_sym", "interleaved"),
+        ("gelu", 64, "bf16", Format("f8E4M3FN", (WHOLE, WHOLE)), "te", None),
+    ],
+)
+def test_act_quant(rng, function, columns, round_, format_, preset, layout):
+    inputs = columns * (2 if layout else 1)
+    x = (rng.standard_normal((7, inputs)) * 2).astype(formats.STORAGE["bf16"])
+    element = "f32" if round_ == "none" else round_
+    in_type, out_type = memref((None, inputs), "bf16"), memref((None, columns), element)
+    options = f"function({function}) {f'gate_layout({layout})' if layout else ''}"
+    activated = np.zeros((7, columns), formats.STORAGE[element])
+    run(
+        f"""
+        func.func @f(%x: {in_type}, %y: {out_type}) {{
+          moeq.activate input(%x : {in_type}) outs(%y : {out_type}) {options}
+          return
+        }}""",
+        x,
+        activated,
+    )
+    text = f"""
+    func.func @f(%x: {in_type}, {{arguments}}) {{{{
+      moeq.act_quant input(%x : {in_type}) {{outs}} {options} intermediate_round({round_})
+          recipe(<{preset}>)
+      return
+    }}}}"""
+    expected = quantize(activated.astype(np.float32), format_, recipe(preset))
+    quantize_case(text, [x], expected)
+
+
 @pytest.mark.parametrize(
     ("format_", "shape", "element"),
     [
@@ -242,11 +364,7 @@ def test_dequantize(rng, format_, shape, element):
         values = (values ^ 8) - 8
     q = Scaled(format_, values, scales, zeros)
     arrays = q.components()
-    storage = ["i8" if formats.is_packed(format_.value) else format_.value, format_.scale]
-    types = [
-        memref((None, *a.shape[1:]), e)
-        for a, e in zip(arrays, [*storage, format_.zero][: len(arrays)], strict=True)
-    ]
+    types = component_types(format_, arrays)
     out = memref((None, *shape[1:]), element)
     names = [f"%c{i}" for i in range(len(types))]
     text = f"""

@@ -58,6 +58,9 @@ KernelBuilder::KernelBuilder(gpu::GPUModuleOp module, Operation *op,
   function->setAttr(
       NVVM::NVVMDialect::getMaxntidAttrName(),
       getDenseI32ArrayAttr({static_cast<int32_t>(threads), 1, 1}));
+  // Without it ptxas would rather spill than have fewer CTAs on an SM.
+  function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
+                    getI32IntegerAttr(1));
   setInsertionPointToStart(function.addEntryBlock(*this));
 }
 
@@ -335,26 +338,56 @@ Value KernelBuilder::reduceWarp(Value value, NVVM::ReduxKind kind) {
   return NVVM::ReduxOp::create(*this, getI32Type(), value, kind, i32(-1));
 }
 
+/// A combination of single values as one of lists.
+static auto asMerge(Combine combine) {
+  return [combine](ValueRange left, ValueRange right) {
+    return SmallVector<Value>{combine(left[0], right[0])};
+  };
+}
+
 Value KernelBuilder::reduceLanes(Value value, int64_t lanes, Combine combine) {
-  for (int64_t distance = lanes / 2; distance > 0; distance /= 2)
-    value = combine(value, shuffleXor(value, distance));
-  return value;
+  return reduceLanes(ValueRange(value), lanes, asMerge(combine))[0];
+}
+
+SmallVector<Value> KernelBuilder::reduceLanes(ValueRange values, int64_t lanes,
+                                              Merge merge) {
+  SmallVector<Value> result(values);
+  for (int64_t distance = lanes / 2; distance > 0; distance /= 2) {
+    SmallVector<Value> others;
+    for (Value value : result)
+      others.push_back(shuffleXor(value, distance));
+    result = merge(result, others);
+  }
+  return result;
 }
 
 Value KernelBuilder::reduceBlock(Value value, Value identity, Combine combine) {
-  value = reduceLanes(value, kWarpSize, combine);
+  return reduceBlock(ValueRange(value), ValueRange(identity),
+                     asMerge(combine))[0];
+}
+
+SmallVector<Value> KernelBuilder::reduceBlock(ValueRange values,
+                                              ValueRange identities,
+                                              Merge merge) {
+  SmallVector<Value> result = reduceLanes(values, kWarpSize, merge);
   int64_t warps = threads / kWarpSize;
   if (warps == 1)
-    return value;
-  Type type = value.getType();
-  Value partials = shared(type, kWarpSize);
-  ifThen(equal(lane(), index(0)),
-         [&] { storeShared(value, partials, warp()); });
+    return result;
+  SmallVector<Value> partials;
+  for (Value value : result)
+    partials.push_back(shared(value.getType(), kWarpSize));
+  ifThen(equal(lane(), index(0)), [&] {
+    for (auto [value, partial] : llvm::zip_equal(result, partials))
+      storeShared(value, partial, warp());
+  });
   barrier();
-  Value partial = ifElse(
-      ltU(lane(), index(warps)),
-      [&] { return loadShared(type, partials, lane()); }, identity);
-  return reduceLanes(partial, kWarpSize, combine);
+  Value hasWarp = ltU(lane(), index(warps));
+  for (size_t i = 0; i < result.size(); ++i)
+    result[i] = ifElse(
+        hasWarp,
+        [&] { return loadShared(result[i].getType(), partials[i], lane()); },
+        identities[i]);
+  return reduceLanes(result, kWarpSize, merge);
 }
 
 //===----------------------------------------------------------------------===//

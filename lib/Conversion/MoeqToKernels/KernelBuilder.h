@@ -28,6 +28,8 @@ constexpr int64_t kWarpSize = 32;
 
 /// Two values to one, such as a maximum.
 using Combine = function_ref<Value(Value, Value)>;
+/// The same of several values that belong together.
+using Merge = function_ref<SmallVector<Value>(ValueRange, ValueRange)>;
 
 /// A builder inside the body of a kernel, and outside for its launch.
 class KernelBuilder : public ImplicitLocOpBuilder {
@@ -93,9 +95,12 @@ public:
   Value reduceWarp(Value value, NVVM::ReduxKind kind);
   /// The combination over each `lanes` neighbouring lanes, in all of them.
   Value reduceLanes(Value value, int64_t lanes, Combine combine);
-  /// The combination over the CTA, in all threads; `identity` changes nothing.
-  /// All threads call it, once.
+  SmallVector<Value> reduceLanes(ValueRange values, int64_t lanes, Merge merge);
+  /// The combination over the CTA, in all threads; the identities change
+  /// nothing. All threads call it, once.
   Value reduceBlock(Value value, Value identity, Combine combine);
+  SmallVector<Value> reduceBlock(ValueRange values, ValueRange identities,
+                                 Merge merge);
 
   //===--------------------------------------------------------------------===//
   // Index arithmetic, unsigned unless said, and control

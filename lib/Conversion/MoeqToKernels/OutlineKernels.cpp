@@ -44,8 +44,9 @@ static LogicalResult checkOperands(Operation *op) {
 static LogicalResult outline(Operation *op, gpu::GPUModuleOp module) {
   std::optional<LogicalResult> built =
       llvm::TypeSwitch<Operation *, std::optional<LogicalResult>>(op)
-          .Case<RouteOp, GroupOp, GatherOp, CombineOp, DequantizeOp, ActivateOp,
-                MatmulOp, GroupedMatmulOp, linalg::LinalgOp, memref::CopyOp>(
+          .Case<RouteOp, GroupOp, GatherOp, CombineOp, QuantizeOp, DequantizeOp,
+                ActivateOp, ActQuantOp, MatmulOp, GroupedMatmulOp,
+                linalg::LinalgOp, memref::CopyOp>(
               [&](auto typed) -> LogicalResult {
                 return failed(checkOperands(op)) ? failure()
                                                  : buildKernels(typed, module);

@@ -8,6 +8,7 @@
 #include "RowTeam.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -66,33 +67,52 @@ Value RowTeam::columnOf(Value step) {
   return k.add(begin, k.mul(chunk, k.index(shape.width)));
 }
 
-Value RowTeam::reduce(Value identity, function_ref<Value(Value)> map,
-                      Combine combine) {
-  Value result = identity;
+SmallVector<Value>
+RowTeam::reduce(ValueRange initial,
+                function_ref<SmallVector<Value>(ValueRange, Value)> update,
+                Merge merge) {
+  SmallVector<Value> result;
+  for (Value value : initial)
+    result.push_back(k.splat(value, shape.width));
   if (shape.steps == 0) {
     Value stride = k.index(shape.lanes * shape.width);
     Value bound = k.select(isActive, end, begin);
-    result =
-        k.forLoop(columnOf(k.index(0)), bound, stride, identity,
-                  [&](Value column, ValueRange carried) -> SmallVector<Value> {
-                    return {combine(carried[0], map(loader(column)))};
-                  })[0];
+    result = k.forLoop(columnOf(k.index(0)), bound, stride, result,
+                       [&](Value column, ValueRange carried) {
+                         return update(carried, loader(column));
+                       });
   } else {
     Value zero = arith::ConstantOp::create(k, k.getZeroAttr(loadedType));
     kept.clear();
     for (int64_t step = 0; step < shape.steps; ++step) {
       Value column = columnOf(k.index(step));
-      Value guard = inRange(column);
-      kept.push_back(k.ifElse(guard, [&] { return loader(column); }, zero));
+      kept.push_back(
+          k.ifElse(inRange(column), [&] { return loader(column); }, zero));
     }
     for (auto [step, loaded] : llvm::enumerate(kept)) {
       Value guard = inRange(columnOf(k.index(step)));
-      result = combine(result, k.select(guard, map(loaded), identity));
+      SmallVector<Value> next = update(result, loaded);
+      for (auto [value, updated] : llvm::zip_equal(result, next))
+        value = k.select(guard, updated, value);
     }
   }
+  result = mergeElements(result, merge);
   return shape.teams() == 1 && shape.lanes > kWarpSize
-             ? k.reduceBlock(result, identity, combine)
-             : k.reduceLanes(result, shape.lanes, combine);
+             ? k.reduceBlock(result, initial, merge)
+             : k.reduceLanes(result, shape.lanes, merge);
+}
+
+SmallVector<Value> RowTeam::mergeElements(ValueRange vectors, Merge merge) {
+  if (shape.width == 1)
+    return SmallVector<Value>(vectors);
+  SmallVector<SmallVector<Value>> parts(shape.width);
+  for (auto [element, part] : llvm::enumerate(parts))
+    for (Value vector : vectors)
+      part.push_back(vector::ExtractOp::create(k, vector, element));
+  for (int64_t count = shape.width; count > 1; count /= 2)
+    for (int64_t i = 0; i < count / 2; ++i)
+      parts[i] = merge(parts[i], parts[i + count / 2]);
+  return parts[0];
 }
 
 void RowTeam::forEach(function_ref<void(Value column, Value loaded)> body) {

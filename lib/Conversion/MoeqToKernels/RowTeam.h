@@ -65,14 +65,20 @@ public:
   using Loader = std::function<Value(Value column)>;
   void setLoader(Type element, Loader loader);
 
-  /// The combination over all columns of `map` of what is loaded, in all lanes.
-  Value reduce(Value identity, function_ref<Value(Value)> map, Combine combine);
+  /// Statistics over all columns, in all lanes. `update` takes what was loaded
+  /// into statistics of its shape, elementwise; `initial` are those of nothing.
+  SmallVector<Value>
+  reduce(ValueRange initial,
+         function_ref<SmallVector<Value>(ValueRange, Value)> update,
+         Merge merge);
   /// Runs `body` at each column of this thread with what is loaded there.
   void forEach(function_ref<void(Value column, Value loaded)> body);
   /// Runs `body` in one thread of an active team.
   void once(function_ref<void()> body);
 
 private:
+  /// The statistics of the elements of vectors as one.
+  SmallVector<Value> mergeElements(ValueRange vectors, Merge merge);
   Value columnOf(Value step);
   Value inRange(Value column) { return k.both(isActive, k.ltU(column, end)); }
 

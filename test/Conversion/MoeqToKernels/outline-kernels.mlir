@@ -10,7 +10,7 @@
 // CHECK: llvm.func @layer_gather(
 // CHECK-SAME: !llvm.ptr<1> {llvm.noalias, llvm.readonly}
 // CHECK-SAME: !llvm.ptr<1> {llvm.noalias}
-// CHECK-SAME: i64) attributes {gpu.kernel, nvvm.kernel, nvvm.maxntid = array<i32: 256, 1, 1>}
+// CHECK-SAME: i64) attributes {gpu.kernel, nvvm.kernel, nvvm.maxntid = array<i32: 256, 1, 1>, nvvm.minctasm = 1 : i32}
 // CHECK: llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<16xi8>
 // CHECK: llvm.store %{{.*}} {alignment = 16 : i64} : vector<16xi8>, !llvm.ptr<1>
 // CHECK: llvm.func @layer_gather_1(

@@ -1,0 +1,429 @@
+//===- QuantizeKernels.cpp - Kernels that quantize --------------*- C++ -*-===//
+//
+// Part of moeq, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "QuantizeKernels.h"
+#include "Activated.h"
+#include "Kernels.h"
+#include "RowTeam.h"
+
+#include "moeq/Support/NumericsRecipe.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+using namespace mlir::moeq;
+
+/// The CTAs that share a block of all rows, and their threads.
+static constexpr int64_t kParts = 512, kPartThreads = 256;
+
+/// The indices of `column` in a row of a memref, all dimensions but the last
+/// counted through.
+static SmallVector<Value> rowIndices(KernelBuilder &k, Value memref, Value row,
+                                     Value column) {
+  SmallVector<Value> indices(cast<MemRefType>(memref.getType()).getRank(),
+                             k.index(0));
+  indices.back() = column;
+  if (indices.size() > 1)
+    indices[indices.size() - 2] = row;
+  return indices;
+}
+
+namespace {
+/// What all kernels of one quantization share.
+class Quantizer {
+public:
+  Quantizer(Operation *op, gpu::GPUModuleOp module,
+            const QuantizeSource &source, ValueRange outs, ScaledType format,
+            RecipeAttr recipe)
+      : op(op), module(module), source(source), outs(outs), format(format),
+        emitter(recipe, format),
+        rank(cast<MemRefType>(outs[0].getType()).getRank()) {}
+
+  LogicalResult build();
+
+private:
+  int64_t blockOf(int64_t dim) const { return format.getBlockOf(dim, rank); }
+  /// The columns of a thread and step, and what it loads of them.
+  int64_t getWidth(int64_t block) const;
+  Value load(KernelBuilder &k, Value row, Value column, int64_t width);
+  void storeScale(KernelBuilder &k, const RecipeEmitter::BlockScale &scale,
+                  Value row, Value column);
+  void storeValues(KernelBuilder &k, const RecipeEmitter::BlockScale &scale,
+                   Value loaded, Value row, Value column);
+
+  void buildInRows();
+  LogicalResult buildAcrossRows();
+  struct Part;
+  void setUp(Part &part);
+  void buildPartials(Part &part, SmallVectorImpl<Value> &partials);
+  void buildFromPartials(Part &part, ArrayRef<Value> partials);
+
+  Operation *op;
+  gpu::GPUModuleOp module;
+  const QuantizeSource &source;
+  ValueRange outs;
+  ScaledType format;
+  RecipeEmitter emitter;
+  int64_t rank;
+};
+} // namespace
+
+int64_t Quantizer::getWidth(int64_t block) const {
+  int64_t width = source.width;
+  auto divides = [&](int64_t extent) {
+    return ShapedType::isDynamic(extent) || extent % width == 0;
+  };
+  while (width > 1 && (!divides(block) || !divides(source.staticColumns)))
+    width /= 2;
+  // A byte holds two packed values.
+  return format.isPacked() ? std::max<int64_t>(width, 2) : width;
+}
+
+Value Quantizer::load(KernelBuilder &k, Value row, Value column,
+                      int64_t width) {
+  bool ragged = width > source.width ||
+                (width > 1 && !ShapedType::isDynamic(source.staticColumns) &&
+                 source.staticColumns % width != 0);
+  if (!ragged)
+    return source.load(k, row, column, width);
+  // The last byte of an odd row: its second value repeats the first.
+  SmallVector<Value> elements;
+  Value last = k.sub(source.columns(k), k.index(1));
+  for (int64_t i = 0; i < width; ++i)
+    elements.push_back(
+        source.load(k, row, k.minU(k.add(column, k.index(i)), last), 1));
+  return vector::FromElementsOp::create(
+      k, VectorType::get(width, k.getF32Type()), elements);
+}
+
+void Quantizer::storeScale(KernelBuilder &k,
+                           const RecipeEmitter::BlockScale &scale, Value row,
+                           Value column) {
+  k.store(scale.stored, outs[1], rowIndices(k, outs[1], row, column));
+  if (scale.zero)
+    k.store(scale.zero, outs[2], rowIndices(k, outs[2], row, column));
+}
+
+void Quantizer::storeValues(KernelBuilder &k,
+                            const RecipeEmitter::BlockScale &scale,
+                            Value loaded, Value row, Value column) {
+  Elementwise e(k, k.getLoc());
+  auto vector = dyn_cast<VectorType>(loaded.getType());
+  int64_t width = vector ? vector.getNumElements() : 1;
+  RecipeEmitter::BlockScale wide = scale;
+  wide.factor = k.splat(scale.factor, width);
+  if (scale.zeroCode)
+    wide.zeroCode = k.splat(scale.zeroCode, width);
+  Value codes = emitter.emitCode(e, wide, loaded);
+  if (!format.isPacked())
+    return k.store(codes, outs[0], rowIndices(k, outs[0], row, column));
+  // Two codes a byte, the first one low.
+  auto halves = vector::DeinterleaveOp::create(k, codes);
+  Value low = halves.getRes1(), high = halves.getRes2();
+  if (width == 2) {
+    // The last byte of an odd row has one value.
+    low = vector::ExtractOp::create(k, low, 0);
+    high = vector::ExtractOp::create(k, high, 0);
+    Value hasSecond = k.ltU(k.add(column, k.index(1)), source.columns(k));
+    high = k.select(hasSecond, high, k.i32(0));
+  }
+  Value bytes = e.truncateToI8(e.orI(low, e.shl(high, 4)));
+  k.store(bytes, outs[0],
+          rowIndices(k, outs[0], row, k.divU(column, k.index(2))));
+}
+
+/// A team a block.
+void Quantizer::buildInRows() {
+  int64_t block = blockOf(rank - 1);
+  int64_t extent = ShapedType::isDynamic(block) ? source.staticColumns : block;
+  TeamShape shape = getTeamShape(extent, getWidth(block));
+  KernelBuilder k(module, op, shape.threads);
+  Elementwise e(k, k.getLoc());
+  Value columns = source.columns(k), rows = k.index(1),
+        hostRows = k.hostIndex(1);
+  for (int64_t dim = 0; dim + 1 < rank; ++dim) {
+    rows = k.mul(rows, k.size(outs[0], dim));
+    hostRows = k.hostMul(hostRows, k.hostSize(outs[0], dim));
+  }
+  // Of each row, the scales have as many columns as the row has blocks.
+  Value blocks = k.size(outs[1], rank - 1);
+  RowTeam team(k, shape, k.mul(rows, blocks));
+  Value row = k.divU(team.unit(), blocks), number = k.remU(team.unit(), blocks);
+  Value from = row;
+  if (source.rows) {
+    from = k.ifElse(
+        team.active(), [&] { return k.loadIndex(source.rows, row); },
+        k.index(-1));
+    team.restrict(k.isNonNegative(from));
+  }
+  if (ShapedType::isDynamic(block)) {
+    team.setColumns(k.index(0), columns);
+  } else {
+    Value begin = k.mul(number, k.index(block));
+    team.setColumns(begin, k.minU(k.add(begin, k.index(block)), columns));
+  }
+  team.setLoader(k.getF32Type(), [&](Value column) {
+    return load(k, from, column, shape.width);
+  });
+
+  SmallVector<Value> statistics = team.reduce(
+      emitter.emitInitialStatistics(e, k.f32(0)),
+      [&](ValueRange before, Value loaded) {
+        return emitter.emitUpdate(e, before, loaded);
+      },
+      [&](ValueRange left, ValueRange right) {
+        return emitter.emitMerge(e, left, right);
+      });
+  RecipeEmitter::BlockScale scale = emitter.emitScale(e, statistics);
+  team.once([&] { storeScale(k, scale, row, number); });
+  team.forEach([&](Value column, Value loaded) {
+    storeValues(k, scale, loaded, row, column);
+  });
+  k.launch(k.hostCeilDiv(k.hostMul(hostRows, k.hostSize(outs[1], rank - 1)),
+                         shape.teams()));
+}
+
+//===----------------------------------------------------------------------===//
+// Blocks of several rows
+//===----------------------------------------------------------------------===//
+
+/// A CTA's part of a block of several rows.
+struct Quantizer::Part {
+  Part(Quantizer &quantizer, StringRef suffix)
+      : k(quantizer.module, quantizer.op, kPartThreads, suffix),
+        e(k, k.getLoc()) {}
+
+  /// A loop over the columns of this thread, `width` at a time.
+  SmallVector<Value>
+  forEach(ValueRange inits,
+          function_ref<SmallVector<Value>(Value row, Value column, ValueRange)>
+              body);
+
+  KernelBuilder k;
+  Elementwise e;
+  int64_t width;
+  /// The number of the block, of the part in it, and of its parts.
+  Value block, part, parts;
+  /// Where the block's scale is, and its extents.
+  Value scaleRow, scaleColumn, rowBegin, rowEnd, columnBegin, columnEnd;
+  /// The blocks on the host.
+  Value hostBlocks;
+};
+
+SmallVector<Value> Quantizer::Part::forEach(
+    ValueRange inits,
+    function_ref<SmallVector<Value>(Value row, Value column, ValueRange)>
+        body) {
+  Value perRow = k.ceilDivU(k.sub(columnEnd, columnBegin), k.index(width));
+  Value threads = k.index(kPartThreads);
+  Value first = k.add(k.mul(part, threads), k.thread());
+  return k.forLoop(
+      first, k.mul(k.sub(rowEnd, rowBegin), perRow), k.mul(parts, threads),
+      inits, [&](Value chunk, ValueRange carried) {
+        Value row = k.add(rowBegin, k.divU(chunk, perRow));
+        Value column = k.mul(k.remU(chunk, perRow), k.index(width));
+        return body(row, k.add(columnBegin, column), carried);
+      });
+}
+
+void Quantizer::setUp(Part &p) {
+  KernelBuilder &k = p.k;
+  int64_t rowBlock = blockOf(rank - 2), columnBlock = blockOf(rank - 1);
+  p.width = getWidth(columnBlock);
+  // A block of the whole tensor has all dimensions but the last as its rows.
+  bool whole = rank > 2 && ShapedType::isDynamic(blockOf(0));
+  Value rows = k.size(outs[0], rank - 2), columns = source.columns(k);
+  for (int64_t dim = 0; whole && dim + 2 < rank; ++dim)
+    rows = k.mul(rows, k.size(outs[0], dim));
+  auto countBlocks = [&](Value extent, int64_t size) {
+    return ShapedType::isDynamic(size) ? k.index(1)
+                                       : k.ceilDivU(extent, k.index(size));
+  };
+  auto bounds = [&](Value number, int64_t size,
+                    Value extent) -> std::pair<Value, Value> {
+    if (ShapedType::isDynamic(size))
+      return {k.index(0), extent};
+    Value begin = k.mul(number, k.index(size));
+    return {begin, k.minU(k.add(begin, k.index(size)), extent)};
+  };
+  Value rowBlocks = countBlocks(rows, rowBlock),
+        columnBlocks = countBlocks(columns, columnBlock);
+  p.parts = k.index(ShapedType::isDynamic(rowBlock) ? kParts : 1);
+  p.block = k.divU(k.block(), p.parts);
+  p.part = k.remU(k.block(), p.parts);
+  p.scaleRow = k.divU(p.block, columnBlocks);
+  p.scaleColumn = k.remU(p.block, columnBlocks);
+  Value before = k.mul(k.divU(p.scaleRow, rowBlocks), rows);
+  auto [rowBegin, rowEnd] =
+      bounds(k.remU(p.scaleRow, rowBlocks), rowBlock, rows);
+  p.rowBegin = k.add(before, rowBegin);
+  p.rowEnd = k.add(before, rowEnd);
+  std::tie(p.columnBegin, p.columnEnd) =
+      bounds(p.scaleColumn, columnBlock, columns);
+  p.hostBlocks = k.hostIndex(ShapedType::isDynamic(rowBlock) ? kParts : 1);
+  for (int64_t dim = 0; dim < rank; ++dim)
+    p.hostBlocks = k.hostMul(p.hostBlocks, k.hostSize(outs[1], dim));
+}
+
+/// The statistics of each part, to an array on the host each.
+void Quantizer::buildPartials(Part &p, SmallVectorImpl<Value> &partials) {
+  KernelBuilder &k = p.k;
+  SmallVector<Value> initial = emitter.emitInitialStatistics(p.e, k.f32(0));
+  auto merge = [&](ValueRange left, ValueRange right) {
+    return emitter.emitMerge(p.e, left, right);
+  };
+  SmallVector<Value> statistics =
+      p.forEach(initial, [&](Value row, Value column, ValueRange carried) {
+        Value loaded = load(k, row, column, p.width);
+        SmallVector<Value> next(carried);
+        for (int64_t i = 0; i < p.width; ++i)
+          next = emitter.emitUpdate(
+              p.e, next,
+              p.width == 1 ? loaded
+                           : Value(vector::ExtractOp::create(k, loaded, i)));
+        return next;
+      });
+  statistics = k.reduceBlock(statistics, initial, merge);
+  std::optional<int64_t> count = getConstantIntValue(p.hostBlocks);
+  for (Value statistic : statistics) {
+    auto type = MemRefType::get(count.value_or(ShapedType::kDynamic),
+                                statistic.getType());
+    partials.push_back(memref::AllocOp::create(
+        k.host(), type, count ? ValueRange() : ValueRange(p.hostBlocks)));
+    k.ifThen(k.equal(k.thread(), k.index(0)),
+             [&] { k.store(statistic, partials.back(), k.block()); });
+  }
+  k.launch(p.hostBlocks);
+}
+
+/// Each CTA forms the statistics of its block of those of the parts, and
+/// quantizes its own part.
+void Quantizer::buildFromPartials(Part &p, ArrayRef<Value> partials) {
+  KernelBuilder &k = p.k;
+  SmallVector<Value> initial = emitter.emitInitialStatistics(p.e, k.f32(0));
+  auto merge = [&](ValueRange left, ValueRange right) {
+    return emitter.emitMerge(p.e, left, right);
+  };
+  SmallVector<Value> statistics =
+      k.forLoop(k.thread(), p.parts, k.index(kPartThreads), initial,
+                [&](Value part, ValueRange carried) {
+                  Value place = k.add(k.mul(p.block, p.parts), part);
+                  SmallVector<Value> loaded;
+                  for (Value partial : partials)
+                    loaded.push_back(k.load(partial, place));
+                  return merge(carried, loaded);
+                });
+  RecipeEmitter::BlockScale scale =
+      emitter.emitScale(p.e, k.reduceBlock(statistics, initial, merge));
+  k.ifThen(k.both(k.equal(k.thread(), k.index(0)), k.equal(p.part, k.index(0))),
+           [&] { storeScale(k, scale, p.scaleRow, p.scaleColumn); });
+  p.forEach({}, [&](Value row, Value column, ValueRange) -> SmallVector<Value> {
+    storeValues(k, scale, load(k, row, column, p.width), row, column);
+    return {};
+  });
+  k.launch(p.hostBlocks);
+}
+
+LogicalResult Quantizer::buildAcrossRows() {
+  bool whole = true, inLast = true;
+  for (int64_t dim = 0; dim + 1 < rank; ++dim) {
+    whole &= ShapedType::isDynamic(blockOf(dim));
+    inLast &= dim + 2 == rank || blockOf(dim) == 1;
+  }
+  if (!whole && !inLast)
+    return op->emitOpError() << "expects blocks of the last two dimensions or "
+                                "of the whole tensor "
+                                "in a kernel, got "
+                             << format;
+  SmallVector<Value> partials;
+  Part amax(*this, "amax");
+  setUp(amax);
+  buildPartials(amax, partials);
+  Part values(*this, "");
+  setUp(values);
+  buildFromPartials(values, partials);
+  for (Value partial : partials)
+    memref::DeallocOp::create(values.k.host(), partial);
+  return success();
+}
+
+LogicalResult Quantizer::build() {
+  if (format.getLayout() != ScaleLayout::RowMajor)
+    return op->emitOpError()
+           << "expects scales in row-major layout in a kernel, got " << format;
+  if (format.isPacked() && !ShapedType::isDynamic(blockOf(rank - 1)) &&
+      blockOf(rank - 1) % 2 != 0)
+    return op->emitOpError()
+           << "expects blocks of whole bytes in a kernel, got " << format;
+  for (int64_t dim = 0; dim + 1 < rank; ++dim)
+    if (blockOf(dim) != 1)
+      return buildAcrossRows();
+  buildInRows();
+  return success();
+}
+
+LogicalResult moeq::buildQuantize(Operation *op, gpu::GPUModuleOp module,
+                                  const QuantizeSource &source, ValueRange outs,
+                                  ScaledType format, RecipeAttr recipe) {
+  return Quantizer(op, module, source, outs, format, recipe).build();
+}
+
+//===----------------------------------------------------------------------===//
+// quantize and act_quant
+//===----------------------------------------------------------------------===//
+
+/// The columns that a thread takes at once: 16 bytes of a 16-bit input. More
+/// would spill where they are activated.
+static constexpr int64_t kMaxWidth = 8;
+
+LogicalResult moeq::buildKernels(QuantizeOp op, gpu::GPUModuleOp module) {
+  Value input = op.getInput();
+  auto type = cast<MemRefType>(input.getType());
+  QuantizeSource source;
+  source.load = [=](KernelBuilder &k, Value row, Value column, int64_t width) {
+    return k.toF32(k.load(input, rowIndices(k, input, row, column), width));
+  };
+  source.staticColumns = type.getShape().back();
+  source.columns = [=](KernelBuilder &k) {
+    return k.size(input, type.getRank() - 1);
+  };
+  source.width = getCommonWidth(input, kMaxWidth);
+  source.rows = op.getRows();
+  return buildQuantize(op, module, source, op.getOuts(),
+                       cast<ScaledType>(*op.getOutsFormat()), op.getRecipe());
+}
+
+LogicalResult moeq::buildKernels(ActQuantOp op, gpu::GPUModuleOp module) {
+  Value input = op.getInput();
+  int64_t inputColumns = cast<MemRefType>(input.getType()).getDimSize(1);
+  int64_t halves = isGated(op.getFunction()) ? 2 : 1;
+  QuantizeSource source;
+  source.columns = [=](KernelBuilder &k) {
+    return k.divU(k.size(input, 1), k.index(halves));
+  };
+  source.load = [=](KernelBuilder &k, Value row, Value column,
+                    int64_t width) mutable {
+    Value value = loadActivated(k, op, row, column, source.columns(k), width);
+    switch (op.getIntermediateRound()) {
+    case IntermediateRound::None:
+      return value;
+    case IntermediateRound::BF16:
+      return k.toF32(k.fromF32(value, k.getBF16Type()));
+    case IntermediateRound::F16:
+      return k.toF32(k.fromF32(value, k.getF16Type()));
+    }
+    llvm_unreachable("an intermediate rounding");
+  };
+  source.staticColumns = ShapedType::isDynamic(inputColumns)
+                             ? inputColumns
+                             : inputColumns / halves;
+  source.width = ShapedType::isDynamic(inputColumns) ? 1 : kMaxWidth;
+  while (source.width > 1 && source.staticColumns % source.width != 0)
+    source.width /= 2;
+  return buildQuantize(op, module, source, op.getOuts(),
+                       cast<ScaledType>(*op.getOutsFormat()), op.getRecipe());
+}
