@@ -6,6 +6,7 @@ import pytest
 import moeq
 from reference import compare, formats, routing
 from reference.activation import GATED, activate_f64
+from reference.matmul import grouped_matmul, matmul
 from reference.quantize import dequantize, quantize, recipe
 from reference.scaled import WHOLE, Format, Scaled
 from simt import Machine
@@ -375,3 +376,101 @@ def test_dequantize(rng, format_, shape, element):
     y = np.zeros(shape, formats.STORAGE[element])
     run(text, *arrays, y)
     compare.assert_same(y, dequantize(q, element))
+
+
+MATMULS = [
+    ("f32", "f32", 20, 7, 33),
+    ("bf16", "bf16", 5, 30, 17),
+    (Format("f8E4M3FN", (WHOLE,)), Format("f8E5M2", (WHOLE,)), 5, 9, 100),
+    (Format("f8E4M3FN", (128,)), Format("f8E4M3FN", (128, 128)), 3, 130, 300),
+    (Format("f8E4M3FN", (32,), "f8E8M0FNU"), Format("f8E4M3FN", (32,), "f8E8M0FNU"), 5, 9, 100),
+    (Format("i8", (WHOLE,)), Format("i4", (64,)), 5, 9, 128),
+    ("bf16", Format("ui4", (32,), "bf16", "i8"), 5, 9, 66),
+    ("bf16", Format("f4E2M1FN", (32,), "f8E8M0FNU"), 5, 9, 64),
+]
+
+
+def random_operand(rng, format_, shape):
+    """Numbers of a plain element type, or a scaled tensor."""
+    x = rng.standard_normal(shape).astype(np.float32)
+    if isinstance(format_, str):
+        return x.astype(formats.STORAGE[format_]), [memref((None, *shape[1:]), format_)]
+    if formats.is_packed(format_.value):
+        codes = rng.integers(0, 15, shape)
+        values = codes - 8 * (format_.value == "i4")
+        scales = np.abs(rng.standard_normal(format_.scale_shape(shape))) + 0.1
+        scales = (
+            rng.integers(120, 130, scales.shape).astype(np.uint8)
+            if format_.scale == "f8E8M0FNU"
+            else scales.astype(formats.STORAGE[format_.scale])
+        )
+        zeros = rng.integers(0, 15, scales.shape).astype(np.int8) if format_.zero else None
+        x = Scaled(format_, values.astype(formats.STORAGE[format_.value]), scales, zeros)
+    else:
+        preset = "ocp" if format_.scale == "f8E8M0FNU" else "amax"
+        x = quantize(x, format_, recipe(preset))
+    return x, component_types(format_, x.components())
+
+
+def operand_text(name, format_, types):
+    names = [f"%{name}{i}" for i in range(len(types))]
+    as_ = "" if isinstance(format_, str) else f" as {format_}"
+    arguments = ", ".join(f"{n}: {t}" for n, t in zip(names, types, strict=True))
+    return arguments, f"({', '.join(names)} : {', '.join(types)}{as_})"
+
+
+def arrays_of(x):
+    return x.components() if isinstance(x, Scaled) else [x]
+
+
+@pytest.mark.parametrize(("left", "right", "rows", "columns", "depth"), MATMULS)
+def test_matmul(rng, left, right, rows, columns, depth):
+    """The general kernel; the remark says why it is taken."""
+    a, a_types = random_operand(rng, left, (rows, depth))
+    b, b_types = random_operand(rng, right, (columns, depth))
+    a_arguments, a_text = operand_text("a", left, a_types)
+    b_arguments, b_text = operand_text("b", right, b_types)
+    out = memref((None, None), "f32")
+    text = f"""
+    func.func @f({a_arguments}, {b_arguments}, %bias: memref<?xf32>, %c: {out}) {{
+      moeq.matmul lhs{a_text} rhs{b_text} outs(%c : {out})
+          epilogue(%bias : memref<?xf32>) maps [column] {{
+        ^bb0(%acc: f32, %row: index, %column: index, %b: f32):
+          %s = arith.addf %acc, %b : f32
+          moeq.yield %s : f32
+      }}
+      return
+    }}"""
+    bias = rng.standard_normal(columns).astype(np.float32)
+    c = np.full((rows, columns), np.nan, np.float32)
+    run(text, *arrays_of(a), *arrays_of(b), bias, c)
+    expected = matmul(a, b)
+    expected.value += bias
+    expected.error += 2.0**-23 * (np.abs(expected.value) + np.abs(bias))
+    compare.assert_within(c, expected, "f32")
+
+
+@pytest.mark.parametrize("counts", [(3, 0, 0, 5, 2), (0, 0, 0, 0, 0), (0, 9, 0, 0, 0)])
+def test_grouped_matmul(rng, counts):
+    left, right = Format("f8E4M3FN", (WHOLE,)), Format("f8E4M3FN", (WHOLE,))
+    rows, columns, depth, experts = 12, 19, 50, len(counts)
+    a, a_types = random_operand(rng, left, (rows, depth))
+    b, b_types = random_operand(rng, right, (experts, columns, depth))
+    a_arguments, a_text = operand_text("a", left, a_types)
+    b_arguments, b_text = operand_text("b", right, b_types)
+    out, offsets_type = memref((None, columns), "bf16"), f"memref<{experts + 1}xi32>"
+    b_arguments = b_arguments.replace("memref<?x", f"memref<{experts}x")
+    b_text = b_text.replace("memref<?x", f"memref<{experts}x")
+    text = f"""
+    func.func @f({a_arguments}, {b_arguments}, %o: {offsets_type}, %c: {out}) {{
+      moeq.grouped_matmul lhs{a_text} rhs{b_text} offsets(%o : {offsets_type}) outs(%c : {out})
+      return
+    }}"""
+    offsets = np.cumsum([0, *counts]).astype(np.int32)
+    # Rows outside of every group are not read.
+    a.values[offsets[-1] :] = 0x7F
+    c = np.full((rows, columns), 7, formats.STORAGE["bf16"])
+    init = c.copy()
+    run(text, *a.components(), *b.components(), offsets, c)
+    compare.assert_within(c, grouped_matmul(a, b, offsets, init), "bf16")
+    np.testing.assert_array_equal(c[offsets[-1] :], init[offsets[-1] :])

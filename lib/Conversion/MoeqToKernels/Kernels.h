@@ -30,6 +30,9 @@ LogicalResult buildKernels(ActivateOp op, gpu::GPUModuleOp module);
 LogicalResult buildKernels(ActQuantOp op, gpu::GPUModuleOp module);
 LogicalResult buildKernels(MatmulOp op, gpu::GPUModuleOp module);
 LogicalResult buildKernels(GroupedMatmulOp op, gpu::GPUModuleOp module);
+/// Matmuls of any scheme and shape, slowly.
+LogicalResult buildGeneralMatmul(MatmulOp op, gpu::GPUModuleOp module);
+LogicalResult buildGeneralMatmul(GroupedMatmulOp op, gpu::GPUModuleOp module);
 /// Elementwise, on memrefs.
 LogicalResult buildKernels(linalg::LinalgOp op, gpu::GPUModuleOp module);
 LogicalResult buildKernels(memref::CopyOp op, gpu::GPUModuleOp module);

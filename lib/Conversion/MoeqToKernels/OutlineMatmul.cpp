@@ -36,15 +36,18 @@ static FailureOr<moeq::Chip> getChip(Operation *op) {
   return chip;
 }
 
-static LogicalResult outlineMatmul(Operation *op, gpu::GPUModuleOp module) {
+template <typename OpTy>
+static LogicalResult outlineMatmul(OpTy op, gpu::GPUModuleOp module) {
   FailureOr<moeq::Chip> chip = getChip(op);
   if (failed(chip))
     return failure();
   std::string reason;
   FailureOr<MatmulKernelSpec> spec =
       getMatmulKernelSpec(op, chip->sharedMemory, reason);
-  if (failed(spec))
-    return op->emitOpError("has no kernel: ") << reason;
+  if (failed(spec)) {
+    op.emitRemark("runs without tensor cores: ") << reason;
+    return moeq::buildGeneralMatmul(op, module);
+  }
   spec->name = moeq::getKernelName(module, op);
   OpBuilder inModule = OpBuilder::atBlockEnd(module.getBody());
   FailureOr<MatmulKernel> kernel =

@@ -14,6 +14,8 @@
 
 #include "Detail.h"
 
+#include "moeq/Conversion/MoeqToLinalg.h"
+
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/IRMapping.h"
@@ -147,59 +149,105 @@ private:
   int64_t step = 0;
 };
 
-/// What matmul and grouped_matmul have in common.
+/// The element that is stored for the sum of a row and column. `expert` is null
+/// in a plain matmul.
 template <typename OpTy>
-struct LowerMatmul : OpRewritePattern<OpTy> {
-  using OpRewritePattern<OpTy>::OpRewritePattern;
-  static constexpr bool isGrouped = std::is_same_v<OpTy, GroupedMatmulOp>;
+Value emitEpilogue(Elementwise &e, OpTy op, Value sum, Value row, Value column,
+                   Value expert) {
+  OpBuilder &b = e.getBuilder();
+  Location loc = e.getLoc();
+  if (op.getEpilogue().empty())
+    return emitFromF32(
+        e, sum, cast<MemRefType>(op.getOuts().getType()).getElementType());
+  Block &block = op.getEpilogue().front();
+  SmallVector<Value> arguments{sum, row, column};
+  for (auto [operand, map] :
+       llvm::zip(op.getEpilogueOperands(), op.getEpilogueMaps())) {
+    SmallVector<Value> indices;
+    if (map == static_cast<int32_t>(EpilogueMap::Column) && expert)
+      indices.push_back(expert);
+    if (map != static_cast<int32_t>(EpilogueMap::Column))
+      indices.push_back(row);
+    if (map != static_cast<int32_t>(EpilogueMap::Row))
+      indices.push_back(column);
+    arguments.push_back(memref::LoadOp::create(b, loc, operand, indices));
+  }
+  IRMapping mapping;
+  mapping.map(block.getArguments(), arguments);
+  for (Operation &inner : block.without_terminator())
+    b.clone(inner, mapping);
+  return mapping.lookupOrDefault(
+      cast<YieldOp>(block.getTerminator()).getValue());
+}
 
-  LogicalResult matchAndRewrite(OpTy op,
+/// The element at a row and column.
+template <typename OpTy>
+FailureOr<Value> emitElement(Elementwise &e, OpTy op, Value row, Value column,
+                             Value expert) {
+  FailureOr<Operand> lhs =
+      getOperand(op, op.getLhs(), op.getLhsFormatAttr(), "lhs");
+  FailureOr<Operand> rhs =
+      getOperand(op, op.getRhs(), op.getRhsFormatAttr(), "rhs");
+  if (failed(lhs) || failed(rhs))
+    return failure();
+  SmallVector<Value> right;
+  if (expert)
+    right.push_back(expert);
+  right.push_back(column);
+  DotProduct dot(*lhs, *rhs, right.size() + 1, op.getAccumulate());
+  Value depth =
+      memref::DimOp::create(e.getBuilder(), e.getLoc(), lhs->getValues(), 1);
+  Value sum = dot.emit(e, depth, row, right);
+  return emitEpilogue(e, op, sum, row, column, expert);
+}
+
+/// The rows of `out`, the first of which is `firstRow` of the lhs, times the
+/// weight of `expert`; both are null in a plain matmul.
+template <typename OpTy>
+LogicalResult emitRows(OpTy op, OpBuilder &b, Value out, Value firstRow,
+                       Value expert) {
+  Location loc = op.getLoc();
+  FailureOr<Value> element;
+  emitParallel(
+      b, loc, out, [&](Elementwise &e, ValueRange indices, Value old) -> Value {
+        Value row = indices[0];
+        if (firstRow)
+          row = arith::AddIOp::create(e.getBuilder(), loc, row, firstRow);
+        element = emitElement(e, op, row, indices[1], expert);
+        return succeeded(element) ? *element : old;
+      });
+  return element;
+}
+
+struct LowerMatmul : OpRewritePattern<MatmulOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(MatmulOp op,
                                 PatternRewriter &rewriter) const override {
-    Location loc = op.getLoc();
-    FailureOr<Operand> lhs =
-        getOperand(op, op.getLhs(), op.getLhsFormatAttr(), "lhs");
-    FailureOr<Operand> rhs =
-        getOperand(op, op.getRhs(), op.getRhsFormatAttr(), "rhs");
-    if (failed(lhs) || failed(rhs))
+    if (failed(emitRows(op, rewriter, op.getOuts(), {}, {})))
       return failure();
-    DotProduct dot(*lhs, *rhs, isGrouped ? 3 : 2, op.getAccumulate());
-    Value depth = memref::DimOp::create(rewriter, loc, lhs->getValues(), 1);
-    if constexpr (isGrouped)
-      emitGroups(op, rewriter, dot, depth);
-    else
-      emitRows(op, rewriter, dot, depth, op.getOuts(), {}, {});
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct LowerGroupedMatmul : OpRewritePattern<GroupedMatmulOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(GroupedMatmulOp op,
+                                PatternRewriter &rewriter) const override {
+    if (failed(emitGroups(op, rewriter)))
+      return failure();
     rewriter.eraseOp(op);
     return success();
   }
 
 private:
-  /// The rows of `out`, the first of which is `firstRow` of the lhs, times the
-  /// weight of `expert`; both are null in a plain matmul.
-  static void emitRows(OpTy op, OpBuilder &b, const DotProduct &dot,
-                       Value depth, Value out, Value firstRow, Value expert) {
-    Location loc = op.getLoc();
-    emitParallel(b, loc, out,
-                 [&](Elementwise &e, ValueRange indices, Value) -> Value {
-                   OpBuilder &inner = e.getBuilder();
-                   Value row = indices[0], column = indices[1];
-                   if (firstRow)
-                     row = arith::AddIOp::create(inner, loc, row, firstRow);
-                   SmallVector<Value> right;
-                   if (expert)
-                     right.push_back(expert);
-                   right.push_back(column);
-                   Value sum = dot.emit(e, depth, row, right);
-                   return emitEpilogue(e, op, sum, row, column, expert);
-                 });
-  }
-
-  static void emitGroups(GroupedMatmulOp op, OpBuilder &b,
-                         const DotProduct &dot, Value depth) {
+  static LogicalResult emitGroups(GroupedMatmulOp op, OpBuilder &b) {
     Location loc = op.getLoc();
     Value out = op.getOuts();
     Value experts = memref::DimOp::create(b, loc, op.getRhs()[0], 0);
     Value rows = memref::DimOp::create(b, loc, out, 0);
     Value columns = memref::DimOp::create(b, loc, out, 1);
+    LogicalResult result = success();
     emitLoop(
         b, loc, experts, {},
         [&](Elementwise &e, Value expert, ValueRange) -> SmallVector<Value> {
@@ -223,43 +271,25 @@ private:
               ArrayRef<OpFoldResult>{first, inner.getIndexAttr(0)},
               ArrayRef<OpFoldResult>{count, columns},
               ArrayRef<OpFoldResult>{unit, unit});
-          emitRows(op, inner, dot, depth, group, first, expert);
+          result = emitRows(op, inner, group, first, expert);
           return {};
         });
-  }
-
-  /// The element that is stored for the sum of a row and column.
-  static Value emitEpilogue(Elementwise &e, OpTy op, Value sum, Value row,
-                            Value column, Value expert) {
-    OpBuilder &b = e.getBuilder();
-    Location loc = e.getLoc();
-    if (op.getEpilogue().empty())
-      return emitFromF32(
-          e, sum, cast<MemRefType>(op.getOuts().getType()).getElementType());
-    Block &block = op.getEpilogue().front();
-    SmallVector<Value> arguments{sum, row, column};
-    for (auto [operand, map] :
-         llvm::zip(op.getEpilogueOperands(), op.getEpilogueMaps())) {
-      SmallVector<Value> indices;
-      if (map == static_cast<int32_t>(EpilogueMap::Column) && expert)
-        indices.push_back(expert);
-      if (map != static_cast<int32_t>(EpilogueMap::Column))
-        indices.push_back(row);
-      if (map != static_cast<int32_t>(EpilogueMap::Row))
-        indices.push_back(column);
-      arguments.push_back(memref::LoadOp::create(b, loc, operand, indices));
-    }
-    IRMapping mapping;
-    mapping.map(block.getArguments(), arguments);
-    for (Operation &inner : block.without_terminator())
-      b.clone(inner, mapping);
-    return mapping.lookupOrDefault(
-        cast<YieldOp>(block.getTerminator()).getValue());
+    return result;
   }
 };
 } // namespace
 
+FailureOr<Value> moeq::emitMatmulElement(Elementwise &e, MatmulOp op, Value row,
+                                         Value column) {
+  return emitElement(e, op, row, column, {});
+}
+
+FailureOr<Value> moeq::emitMatmulElement(Elementwise &e, GroupedMatmulOp op,
+                                         Value row, Value column,
+                                         Value expert) {
+  return emitElement(e, op, row, column, expert);
+}
+
 void moeq::detail::populateMatmulPatterns(RewritePatternSet &patterns) {
-  patterns.add<LowerMatmul<MatmulOp>, LowerMatmul<GroupedMatmulOp>>(
-      patterns.getContext());
+  patterns.add<LowerMatmul, LowerGroupedMatmul>(patterns.getContext());
 }

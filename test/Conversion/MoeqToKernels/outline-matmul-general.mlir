@@ -1,7 +1,7 @@
 // RUN: moeq-opt %s --moeq-outline-kernels --split-input-file --verify-diagnostics
 
 func.func @pitch(%a: memref<?x100xi8>, %w: memref<64x100xi8>, %c: memref<?x64xf32>) {
-  // expected-error@+1 {{has no kernel: a row of the operands is a multiple of 16 bytes, got 100}}
+  // expected-remark@+1 {{runs without tensor cores: a row of the operands is a multiple of 16 bytes, got 100}}
   moeq.matmul lhs(%a : memref<?x100xi8>) rhs(%w : memref<64x100xi8>) outs(%c : memref<?x64xf32>)
   return
 }
@@ -9,7 +9,7 @@ func.func @pitch(%a: memref<?x100xi8>, %w: memref<64x100xi8>, %c: memref<?x64xf3
 // -----
 
 func.func @result_pitch(%a: memref<?x64xbf16>, %w: memref<10x64xbf16>, %c: memref<?x10xbf16>) {
-  // expected-error@+1 {{has no kernel: a row of the result is a multiple of 16 bytes, got 20}}
+  // expected-remark@+1 {{runs without tensor cores: a row of the result is a multiple of 16 bytes, got 20}}
   moeq.matmul lhs(%a : memref<?x64xbf16>) rhs(%w : memref<10x64xbf16>) outs(%c : memref<?x10xbf16>)
   return
 }
@@ -17,7 +17,7 @@ func.func @result_pitch(%a: memref<?x64xbf16>, %w: memref<10x64xbf16>, %c: memre
 // -----
 
 func.func @types(%a: memref<?x64xf32>, %w: memref<64x64xf32>, %c: memref<?x64xf32>) {
-  // expected-error@+1 {{has no kernel: no tensor core instruction multiplies f32 and f32}}
+  // expected-remark@+1 {{runs without tensor cores: no tensor core instruction multiplies f32 and f32}}
   moeq.matmul lhs(%a : memref<?x64xf32>) rhs(%w : memref<64x64xf32>) outs(%c : memref<?x64xf32>)
   return
 }
@@ -28,7 +28,7 @@ func.func @types(%a: memref<?x64xf32>, %w: memref<64x64xf32>, %c: memref<?x64xf3
 !b = !moeq.scaled<f8E4M3FN, block = [128, 128], scale = f32>
 func.func @blocks(%a: memref<?x256xf8E4M3FN>, %sa: memref<?x2xf32>,
                   %w: memref<256x256xf8E4M3FN>, %sw: memref<2x2xf32>, %c: memref<?x256xbf16>) {
-  // expected-error@+1 {{has no kernel: its scales do not span K: !moeq.scaled<f8E4M3FN, block = [128], scale = f32>}}
+  // expected-remark@+1 {{runs without tensor cores: its scales do not span K: !moeq.scaled<f8E4M3FN, block = [128], scale = f32>}}
   moeq.matmul lhs(%a, %sa : memref<?x256xf8E4M3FN>, memref<?x2xf32> as !a)
     rhs(%w, %sw : memref<256x256xf8E4M3FN>, memref<2x2xf32> as !b)
     outs(%c : memref<?x256xbf16>) accumulate(<fast>)
@@ -40,7 +40,7 @@ func.func @blocks(%a: memref<?x256xf8E4M3FN>, %sa: memref<?x2xf32>,
 !a = !moeq.scaled<f8E4M3FN, block = [*], scale = f32>
 func.func @promote(%a: memref<?x256xf8E4M3FN>, %sa: memref<?x1xf32>,
                    %w: memref<256x256xf8E4M3FN>, %sw: memref<256x1xf32>, %c: memref<?x256xbf16>) {
-  // expected-error@+1 {{has no kernel: partial sums are to be promoted}}
+  // expected-remark@+1 {{runs without tensor cores: partial sums are to be promoted}}
   moeq.matmul lhs(%a, %sa : memref<?x256xf8E4M3FN>, memref<?x1xf32> as !a)
     rhs(%w, %sw : memref<256x256xf8E4M3FN>, memref<256x1xf32> as !a)
     outs(%c : memref<?x256xbf16>) accumulate(<promote<128>>)
@@ -50,7 +50,7 @@ func.func @promote(%a: memref<?x256xf8E4M3FN>, %sa: memref<?x1xf32>,
 // -----
 
 func.func @shared(%a: memref<?x64xbf16>, %w: memref<64x64xbf16>, %c: memref<?x64xbf16>) {
-  // expected-error@+1 {{has no kernel: a CTA has 232448 bytes of shared memory, needs 278608}}
+  // expected-remark@+1 {{runs without tensor cores: a CTA has 232448 bytes of shared memory, needs 278608}}
   moeq.matmul lhs(%a : memref<?x64xbf16>) rhs(%w : memref<64x64xbf16>) outs(%c : memref<?x64xbf16>)
     config(<tile = [128, 256], stages = 5>)
   return
@@ -60,7 +60,7 @@ func.func @shared(%a: memref<?x64xbf16>, %w: memref<64x64xbf16>, %c: memref<?x64
 
 func.func @groups(%a: memref<?x64xbf16>, %w: memref<2048x64x64xbf16>, %o: memref<2049xi32>,
                   %c: memref<?x64xbf16>) {
-  // expected-error@+1 {{has no kernel: there are at most 1024 groups, got 2048}}
+  // expected-remark@+1 {{runs without tensor cores: there are at most 1024 groups, got 2048}}
   moeq.grouped_matmul lhs(%a : memref<?x64xbf16>) rhs(%w : memref<2048x64x64xbf16>)
     offsets(%o : memref<2049xi32>) outs(%c : memref<?x64xbf16>)
   return
