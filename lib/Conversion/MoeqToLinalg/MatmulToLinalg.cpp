@@ -180,10 +180,15 @@ Value emitEpilogue(Elementwise &e, OpTy op, Value sum, Value row, Value column,
       cast<YieldOp>(block.getTerminator()).getValue());
 }
 
-/// The element at a row and column.
 template <typename OpTy>
-FailureOr<Value> emitElement(Elementwise &e, OpTy op, Value row, Value column,
-                             Value expert) {
+Value emitDepth(OpBuilder &b, OpTy op) {
+  return memref::DimOp::create(b, op.getLoc(), op.getLhs().front(), 1);
+}
+
+/// The element at a row and column, a sum over `depth` products.
+template <typename OpTy>
+FailureOr<Value> emitElement(Elementwise &e, OpTy op, Value depth, Value row,
+                             Value column, Value expert) {
   FailureOr<Operand> lhs =
       getOperand(op, op.getLhs(), op.getLhsFormatAttr(), "lhs");
   FailureOr<Operand> rhs =
@@ -195,8 +200,6 @@ FailureOr<Value> emitElement(Elementwise &e, OpTy op, Value row, Value column,
     right.push_back(expert);
   right.push_back(column);
   DotProduct dot(*lhs, *rhs, right.size() + 1, op.getAccumulate());
-  Value depth =
-      memref::DimOp::create(e.getBuilder(), e.getLoc(), lhs->getValues(), 1);
   Value sum = dot.emit(e, depth, row, right);
   return emitEpilogue(e, op, sum, row, column, expert);
 }
@@ -204,8 +207,8 @@ FailureOr<Value> emitElement(Elementwise &e, OpTy op, Value row, Value column,
 /// The rows of `out`, the first of which is `firstRow` of the lhs, times the
 /// weight of `expert`; both are null in a plain matmul.
 template <typename OpTy>
-LogicalResult emitRows(OpTy op, OpBuilder &b, Value out, Value firstRow,
-                       Value expert) {
+LogicalResult emitRows(OpTy op, OpBuilder &b, Value depth, Value out,
+                       Value firstRow, Value expert) {
   Location loc = op.getLoc();
   FailureOr<Value> element;
   emitParallel(
@@ -213,7 +216,7 @@ LogicalResult emitRows(OpTy op, OpBuilder &b, Value out, Value firstRow,
         Value row = indices[0];
         if (firstRow)
           row = arith::AddIOp::create(e.getBuilder(), loc, row, firstRow);
-        element = emitElement(e, op, row, indices[1], expert);
+        element = emitElement(e, op, depth, row, indices[1], expert);
         return succeeded(element) ? *element : old;
       });
   return element;
@@ -223,7 +226,8 @@ struct LowerMatmul : OpRewritePattern<MatmulOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(MatmulOp op,
                                 PatternRewriter &rewriter) const override {
-    if (failed(emitRows(op, rewriter, op.getOuts(), {}, {})))
+    if (failed(emitRows(op, rewriter, emitDepth(rewriter, op), op.getOuts(), {},
+                        {})))
       return failure();
     rewriter.eraseOp(op);
     return success();
@@ -243,7 +247,7 @@ struct LowerGroupedMatmul : OpRewritePattern<GroupedMatmulOp> {
 private:
   static LogicalResult emitGroups(GroupedMatmulOp op, OpBuilder &b) {
     Location loc = op.getLoc();
-    Value out = op.getOuts();
+    Value out = op.getOuts(), depth = emitDepth(b, op);
     Value experts = memref::DimOp::create(b, loc, op.getRhs()[0], 0);
     Value rows = memref::DimOp::create(b, loc, out, 0);
     Value columns = memref::DimOp::create(b, loc, out, 1);
@@ -271,7 +275,7 @@ private:
               ArrayRef<OpFoldResult>{first, inner.getIndexAttr(0)},
               ArrayRef<OpFoldResult>{count, columns},
               ArrayRef<OpFoldResult>{unit, unit});
-          result = emitRows(op, inner, group, first, expert);
+          result = emitRows(op, inner, depth, group, first, expert);
           return {};
         });
     return result;
@@ -281,13 +285,13 @@ private:
 
 FailureOr<Value> moeq::emitMatmulElement(Elementwise &e, MatmulOp op, Value row,
                                          Value column) {
-  return emitElement(e, op, row, column, {});
+  return emitElement(e, op, emitDepth(e.getBuilder(), op), row, column, {});
 }
 
 FailureOr<Value> moeq::emitMatmulElement(Elementwise &e, GroupedMatmulOp op,
                                          Value row, Value column,
                                          Value expert) {
-  return emitElement(e, op, row, column, expert);
+  return emitElement(e, op, emitDepth(e.getBuilder(), op), row, column, expert);
 }
 
 void moeq::detail::populateMatmulPatterns(RewritePatternSet &patterns) {
