@@ -7,6 +7,7 @@
 
 #include "moeq/Conversion/Passes.h"
 #include "moeq/Dialect/Moeq/Transforms/Passes.h"
+#include "moeq/Dialect/MoeqGPU/Transforms/Passes.h"
 #include "moeq/Pipelines/Pipelines.h"
 
 #include "mlir/Conversion/Passes.h"
@@ -39,6 +40,7 @@ void mlir::moeq::buildToCpu(OpPassManager &pm) {
   pm.addPass(createMoeqDecompose());
   pm.addPass(createMoeqUnpackScaled());
   buildBufferize(pm);
+  pm.addPass(moeq_gpu::createMoeqGPUTilesToSCF());
   pm.addPass(createMoeqToLinalg());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
