@@ -3,6 +3,7 @@
 // RUN: moeq-opt %s -moeq-tile="tile-m=64 tile-n=128 fuse" -moeq-unpack-scaled -split-input-file \
 // RUN:   -one-shot-bufferize="bufferize-function-boundaries function-boundary-type-conversion=identity-layout-map" \
 // RUN:   -canonicalize -cse -canonicalize | FileCheck %s --check-prefix=BUFFER
+// RUN: moeq-opt %s -moeq-tile="tile-m=64 tile-n=128 fuse" -split-input-file --remarks-filter=moeq-tile -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
 
 !a = !moeq.scaled<f8E4M3FN, block = [128], scale = f32>
 !w = !moeq.scaled<f8E4M3FN, block = [128, 128], scale = f32>
@@ -24,6 +25,7 @@
 // CHECK-NEXT: arith.cmpi eq, %[[R]], %[[S]]
 // CHECK: tensor.parallel_insert_slice %[[TILE]] into %[[OUT]][%[[M]], %[[N]]] [%[[MS]], 128]
 
+// REMARK: [Passed] fuse | Category:moeq-tile
 // FUSE-LABEL: func @matmul(
 // FUSE-NOT: moeq.quantize
 // FUSE: scf.forall
@@ -151,6 +153,7 @@ func.func @fuse_act_quant(%x: tensor<?x512xbf16>, %w: tensor<8x512x256x!a>, %o: 
 // FUSE: moeq.quantize
 
 // Under one scale of all rows no tile can be quantized apart.
+// REMARK: [Missed] fuse | Category:moeq-tile | {{.*}}stays outside the loop: its scales span rows
 // FUSE-LABEL: func @no_fuse_per_tensor(
 // FUSE: moeq.quantize
 // FUSE: scf.forall

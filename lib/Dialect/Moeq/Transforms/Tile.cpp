@@ -18,6 +18,7 @@
 #include "mlir/Dialect/SCF/Transforms/TileUsingInterface.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Dominance.h"
+#include "mlir/IR/Remarks.h"
 #include "mlir/Transforms/CSE.h"
 
 namespace mlir::moeq {
@@ -235,13 +236,17 @@ LogicalResult RaggedLoop::createTerminator(
 // The pass
 //===----------------------------------------------------------------------===//
 
-/// Whether a tile of rows of `slice` can be quantized inside the loop.
-static bool isFusable(tensor::ExtractSliceOp slice) {
-  Operation *producer = slice.getSource().getDefiningOp();
-  ScaledType type = getScaledElementType(slice.getSourceType());
-  return isa_and_nonnull<QuantizeOp, ActQuantOp>(producer) && type &&
-         type.getLayout() == ScaleLayout::RowMajor &&
-         type.getBlockOf(0, 2) == 1;
+/// Whether rows of `lhs` can be quantized tile by tile. A remark says why not.
+static bool isFusable(Value lhs) {
+  Operation *producer = lhs.getDefiningOp();
+  if (!isa_and_nonnull<QuantizeOp, ActQuantOp>(producer))
+    return false;
+  if (getScaledElementType(lhs.getType()).getBlockOf(0, 2) == 1)
+    return true;
+  remark::missed(producer->getLoc(),
+                 remark::RemarkOpts::name("fuse").category("moeq-tile"))
+      << remark::reason("stays outside the loop: its scales span rows");
+  return false;
 }
 
 namespace {
@@ -330,7 +335,7 @@ struct MoeqTile : moeq::impl::MoeqTileBase<MoeqTile> {
         loop->setAttr("moeq.config", config);
     Value lhs = op->getOperand(0);
     rewriter.replaceOp(op, tiled->replacements);
-    if (fuse)
+    if (fuse && isFusable(lhs))
       fuseProducer(rewriter, lhs, *tiled);
     return success();
   }
@@ -338,14 +343,15 @@ struct MoeqTile : moeq::impl::MoeqTileBase<MoeqTile> {
   /// Quantizes the rows of `lhs` tile by tile, in each column of tiles again.
   void fuseProducer(RewriterBase &rewriter, Value lhs,
                     scf::SCFTilingResult &tiled) {
+    Operation *producer = lhs.getDefiningOp();
     for (Operation *generated : tiled.generatedSlices) {
       auto slice = cast<tensor::ExtractSliceOp>(generated);
-      if (slice.getSource() != lhs || !isFusable(slice))
-        continue;
-      Operation *producer = lhs.getDefiningOp();
-      if (!scf::tileAndFuseProducerOfSlice(rewriter, slice, tiled.loops))
+      if (slice.getSource() != lhs ||
+          !scf::tileAndFuseProducerOfSlice(rewriter, slice, tiled.loops))
         continue;
       ++numFused;
+      remark::passed(producer->getLoc(),
+                     remark::RemarkOpts::name("fuse").category("moeq-tile"));
       rewriter.eraseOp(slice);
       if (producer->use_empty())
         rewriter.eraseOp(producer);

@@ -33,7 +33,8 @@ def MoeqTile : Pass<"moeq-tile"> {
            "Columns of a tile (default: 128)">,
     Option<"fuse", "fuse", "bool", /*default=*/"false",
            "Move the quantize or act_quant of the rows into the loop, which "
-           "repeats it in each column of tiles (default: false)">
+           "repeats it in each column of tiles; a remark tells where (default: "
+           "false)">
   ];
   let statistics = [
     Statistic<"numTiled", "tiled", "Matmuls tiled">,
