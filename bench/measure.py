@@ -1,7 +1,9 @@
 """Measuring on a GPU: timing, ceilings, operands, records.
 
 Calls are captured back to back in one CUDA graph of about 8 ms, replayed REPLAYS times
-between events; a time is the median per call. Operands are Gaussian, outputs poisoned.
+between events; a time is the median per call. The card is power-limited: what ran before
+sets the clock, so each timing starts after a pause, and what is compared is timed in turns.
+Operands are Gaussian, outputs poisoned.
 """
 
 import json
@@ -12,7 +14,9 @@ import traceback
 import torch
 
 DEVICE = "cuda"
-REPLAYS = 7
+REPLAYS = 5
+PAUSE_SECONDS = 1.0
+ROUNDS = 3
 REPLAY_SECONDS = 8e-3
 FP8 = torch.float8_e4m3fn
 # Errors after which the CUDA context is of no use.
@@ -44,6 +48,7 @@ def graph_time(function, stream=None) -> float:
             graph.capture_end()
         graph.replay()
         stream.synchronize()
+        time.sleep(PAUSE_SECONDS)
         times = []
         for _ in range(REPLAYS):
             start, end = events()
@@ -74,22 +79,29 @@ def copy_bandwidth() -> float:
     return 2 * source.numel() / (statistics.median(times) * 1e-3)
 
 
-def dense_rates(size: int = 8192) -> dict[str, float]:
-    """D8 and D16: FLOP/s of torch._scaled_mm (FP8, rowwise) and torch.mm (BF16)."""
-    flops = 2 * size**3
-    a, b = gaussian((size, size), FP8), gaussian((size, size), FP8)
-    row, column = torch.ones(size, 1, device=DEVICE), torch.ones(1, size, device=DEVICE)
+def in_turns(*functions) -> list[float]:
+    """Seconds a call of each function: the median of ROUNDS rounds over all of them."""
+    rounds = [[graph_time(function) for function in functions] for _ in range(ROUNDS)]
+    return [statistics.median(times) for times in zip(*rounds, strict=True)]
 
-    def fp8(_):
+
+class Dense:
+    """The dense matmul of `size`^3 by the vendor's library: torch._scaled_mm with FP8
+    operands, rowwise scales and fast accumulation (D8), torch.mm with BF16 ones (D16)."""
+
+    def __init__(self, scheme: str, size: int = 8192):
+        self.flops = 2 * size**3
+        self.dtype = FP8 if scheme == "fp8" else torch.bfloat16
+        self.a, self.b = gaussian((size, size), self.dtype), gaussian((size, size), self.dtype)
+        self.row = torch.ones(size, 1, device=DEVICE)
+
+    def __call__(self, _):
+        if self.dtype != FP8:
+            return torch.mm(self.a, self.b.t())
         return torch._scaled_mm(
-            a, b.t(), scale_a=row, scale_b=column, out_dtype=torch.bfloat16, use_fast_accum=True
-        )
-
-    x, y = gaussian((size, size), torch.bfloat16), gaussian((size, size), torch.bfloat16)
-    return {
-        "D8": flops / graph_time(fp8),
-        "D16": flops / graph_time(lambda _: torch.mm(x, y.t())),
-    }
+            self.a, self.b.t(), scale_a=self.row, scale_b=self.row.t(), out_dtype=torch.bfloat16,
+            use_fast_accum=True,
+        )  # fmt: skip
 
 
 def gaussian(shape, dtype) -> torch.Tensor:

@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "python"))
 
 SUITES = ("smoke",)
 COLUMNS = (
-    "CB", "D8", "D16", "us", "tflops", "of_peak", "goal", "score", "torch_us", "of_torch",
+    "CB", "us", "tflops", "dense", "of_dense", "goal", "score", "torch_us", "of_torch",
     "error_norm", "unwritten", "repeats", "ok",
 )  # fmt: skip
 
