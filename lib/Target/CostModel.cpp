@@ -14,8 +14,10 @@ using namespace mlir::moeq;
 
 /// Rows of a consumer warpgroup, and bytes of K in a stage.
 static constexpr int64_t kConsumerRows = 64, kStageDepthBytes = 128;
-/// Of one consumer warpgroup, and of the two barriers of a stage.
-static constexpr int64_t kStagingBytes = 16384, kBarrierBytes = 16;
+/// Of one consumer warpgroup, of the two barriers of a stage, and of the
+/// mailbox of a dynamic schedule.
+static constexpr int64_t kStagingBytes = 16384, kBarrierBytes = 16,
+                         kMailboxBytes = 80;
 static constexpr int64_t kMaxStages = 8;
 /// The clock under a tensor-core load on an H200, Hz; taken for other chips
 /// too.
@@ -55,7 +57,8 @@ int64_t moeq::getSharedMemoryBytes(ConfigAttr config) {
   return config.getStages() *
              ((config.getTile()[0] + config.getTile()[1]) * kStageDepthBytes +
               kBarrierBytes) +
-         config.getConsumers() * kStagingBytes;
+         config.getConsumers() * kStagingBytes +
+         (config.getSchedule() == Schedule::Dynamic ? kMailboxBytes : 0);
 }
 
 MatmulCost moeq::estimateCost(const Chip &chip, const MatmulProblem &problem,

@@ -106,8 +106,11 @@ LogicalResult EntryWriter::addBuffer(Value value, std::string name,
     Expr count = 1;
     for (Expr &size : sizes)
       count = makeExpr("*", std::move(count), std::move(size));
-    workspaces.push_back(Object{
-        {"name", name}, {"bytes", makeBytes(std::move(count), element)}});
+    Object workspace{{"name", name},
+                     {"bytes", makeBytes(std::move(count), element)}};
+    if (buffer.getDefiningOp()->hasAttr(kZeroedAttr))
+      workspace["zeroed"] = true;
+    workspaces.push_back(std::move(workspace));
     return success();
   }
   arguments.push_back(Object{{"name", name},

@@ -2,7 +2,18 @@
 
 import ctypes
 import functools
-from ctypes import POINTER, byref, c_char_p, c_int, c_size_t, c_uint, c_uint32, c_uint64, c_void_p
+from ctypes import (
+    POINTER,
+    byref,
+    c_char_p,
+    c_int,
+    c_size_t,
+    c_ubyte,
+    c_uint,
+    c_uint32,
+    c_uint64,
+    c_void_p,
+)
 
 from moeq.errors import Error
 
@@ -109,6 +120,14 @@ def allocate(size: int) -> int:
     pointer = c_uint64()
     call("cuMemAlloc_v2", byref(pointer), c_size_t(size))
     return pointer.value
+
+
+def allocate_zeroed(size: int) -> int:
+    """Zero before any stream can use it."""
+    pointer = allocate(size)
+    call("cuMemsetD8_v2", c_uint64(pointer), c_ubyte(0), c_size_t(size))
+    call("cuStreamSynchronize", None)
+    return pointer
 
 
 class TensorMap:

@@ -45,6 +45,7 @@ class Kernels:
         self.functions: dict[str, ctypes.c_void_p] = {}
         self.shared_memory: dict[str, int] = {}
         self.workspaces: dict[tuple[str, int], tuple[int, int]] = {}
+        self.zeroed: dict[tuple[str, int], tuple[int, int]] = {}
         self.launches: dict[tuple, Launch] = {}
         self.num_sms: int | None = None
 
@@ -146,19 +147,31 @@ class Kernels:
         )
 
     def place_workspaces(self, name, entry, sizes, stream) -> dict[str, int]:
-        """The address of each workspace, in one allocation that only grows; "" is a
-        place for what is empty."""
+        """The address of each workspace; "" is a place for what is empty. Those that
+        are zeroed lie in an allocation of their own, since what the others hold, and
+        where they lie, differs from call to call."""
+        zeroed = [w for w in entry["workspaces"] if w.get("zeroed")]
+        others = [w for w in entry["workspaces"] if not w.get("zeroed")]
+        places = self.place(self.workspaces, (name, stream), others, sizes, cuda.allocate)
+        if zeroed:
+            places |= self.place(
+                self.zeroed, (name, stream), zeroed, sizes, cuda.allocate_zeroed
+            )
+        return places
+
+    def place(self, allocations, key, workspaces, sizes, allocate) -> dict[str, int]:
+        """The address of each workspace in one allocation that only grows."""
         offsets, total = {"": 0}, ALIGNMENT
-        for workspace in entry["workspaces"]:
+        for workspace in workspaces:
             offsets[workspace["name"]] = total
             total += -(-evaluate(workspace["bytes"], sizes) // ALIGNMENT) * ALIGNMENT
-        base, size = self.workspaces.get((name, stream), (0, 0))
+        base, size = allocations.get(key, (0, 0))
         if size < total:
             # The older one stays: launches, and graphs of them, are bound to it.
             size = max(total, 2 * size)
-            base = cuda.allocate(size)
-            self.workspaces[name, stream] = base, size
-        return {key: base + offset for key, offset in offsets.items()}
+            base = allocate(size)
+            allocations[key] = base, size
+        return {name: base + offset for name, offset in offsets.items()}
 
     def function(self, kernel: dict, shared_memory: int) -> ctypes.c_void_p:
         """The loaded kernel, allowed to use that much shared memory."""

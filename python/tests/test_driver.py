@@ -101,7 +101,7 @@ class FakeDriver:
     """Records calls and answers each with success."""
 
     def __init__(self):
-        self.calls, self.launches, self.allocated = [], [], []
+        self.calls, self.launches, self.allocated, self.zeroed = [], [], [], []
 
     def __getattr__(self, name):
         def function(*arguments):
@@ -117,6 +117,10 @@ class FakeDriver:
     def cuMemAlloc_v2(self, result, size):  # noqa: N802
         self.allocated.append(size.value)
         result._obj.value = 0x10000000 * len(self.allocated)
+        return 0
+
+    def cuMemsetD8_v2(self, pointer, value, size):  # noqa: N802
+        self.zeroed.append((pointer.value, value.value, size.value))
         return 0
 
     def cuTensorMapEncodeTiled(self, address, element, rank, pointer, dims, strides, *rest):  # noqa: N802
@@ -196,6 +200,24 @@ def test_workspaces_grow(fake, kernels):
     for tokens in (8, 4, 100):
         kernels.launch("layer", tensors(tokens))
     assert fake.allocated == [256 + 1024, 256 + 100 * 128]
+
+
+def test_zeroed_workspaces(fake, kernels):
+    entry = kernels.entry("layer")
+    entry["workspaces"].append({"name": "ws1", "bytes": 4, "zeroed": True})
+    parameter = {"kind": "pointer", "buffer": "ws1", "byte_offset": 0}
+    entry["kernels"][0]["parameters"].append(parameter)
+    for tokens in (8, 100):
+        kernels.launch("layer", tensors(tokens))
+    # It is zeroed once, and stays where it is when the other workspace moves.
+    assert fake.allocated == [256 + 1024, 512, 256 + 100 * 128]
+    assert fake.zeroed == [(0x20000000, 0, 512)]
+    counters = [
+        ctypes.c_uint64.from_address(parameters[-1]).value
+        for numbers, _, parameters, *_ in fake.launches
+        if len(parameters) == 3 and numbers[3] == 128
+    ]
+    assert counters == [0x20000000 + 256] * 2
 
 
 def test_outputs(kernels):

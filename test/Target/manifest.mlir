@@ -140,6 +140,12 @@
 // CHECK-NEXT: "op": "*"
 // CHECK-NEXT: },
 // CHECK-NEXT: "name": "ws0"
+// CHECK-NEXT: },
+// CHECK-NEXT: {
+// CHECK-NEXT: "bytes": 4,
+// CHECK-NEXT: "name": "ws1",
+// CHECK-NEXT: "zeroed": true
+// CHECK-NEXT: }
 
 // CHECK: "ptx_version": 80,
 // CHECK-NEXT: "version": 1
@@ -174,12 +180,18 @@ module attributes {gpu.container_module} {
     %rows32 = arith.index_cast %rows : index to i32
     gpu.launch_func @kernels::@multiply blocks in (%sms, %c1, %c1) threads in (%c384, %c1, %c1) dynamic_shared_memory_size %shared
         args(%map : !moeq_gpu.tensor_map<256x128xf8E4M3FN>, %result : memref<?x512xbf16>, %rows32 : i32)
+    %counter = memref.alloc() {moeq.zeroed} : memref<1xi32>
+    gpu.launch_func @kernels::@count blocks in (%sms, %c1, %c1) threads in (%c128, %c1, %c1)
+        args(%counter : memref<1xi32>)
     memref.dealloc %workspace : memref<?x256xf8E4M3FN>
     return %result : memref<?x512xbf16>
   }
 
   gpu.module @kernels {
     llvm.func @double_rows(%from: !llvm.ptr<1>, %to: !llvm.ptr<1>, %rows: i64) attributes {nvvm.kernel, gpu.kernel} {
+      llvm.return
+    }
+    llvm.func @count(%counter: !llvm.ptr<1>) attributes {nvvm.kernel, gpu.kernel} {
       llvm.return
     }
     llvm.func @multiply(%map: !llvm.ptr {llvm.byval = !llvm.array<128 x i8>, nvvm.grid_constant, llvm.align = 64 : i32},

@@ -21,9 +21,10 @@ protected:
   const Chip &getChip(StringRef name) {
     return **lookupChip(UnknownLoc::get(&context), name);
   }
-  ConfigAttr getConfig(int64_t rows, int64_t columns, int64_t stages) {
+  ConfigAttr getConfig(int64_t rows, int64_t columns, int64_t stages,
+                       Schedule schedule = Schedule::Persistent) {
     return ConfigAttr::get(&context, {rows, columns}, stages, rows / 64,
-                           Schedule::Persistent,
+                           schedule,
                            /*swapAb=*/false, /*splitK=*/1, /*raster=*/16);
   }
 
@@ -37,6 +38,9 @@ TEST_F(CostModelTest, sharedMemory) {
             getOperandTileBytes(128, 256, 128, 4, 8, 8) + 2 * 16384 + 4 * 16);
   EXPECT_EQ(getSharedMemoryBytes(getConfig(64, 128, 3)),
             getOperandTileBytes(64, 128, 64, 3, 16, 16) + 16384 + 3 * 16);
+  // Two barriers and a word for each of the four stages of the mailbox.
+  EXPECT_EQ(getSharedMemoryBytes(getConfig(64, 128, 3, Schedule::Dynamic)),
+            getSharedMemoryBytes(getConfig(64, 128, 3)) + 4 * (16 + 4));
 }
 
 /// Each config fits every chip, and none that fits has more stages.

@@ -63,6 +63,9 @@ struct MatmulKernelSpec {
   /// column.
   int64_t tileRows = 128, tileColumns = 256;
   int64_t stages = 4, consumers = 2, raster = 16;
+  /// Persistent: CTAs have the tiles round robin. Dynamic: each takes the next
+  /// one when it is free.
+  moeq::Schedule schedule = moeq::Schedule::Persistent;
   /// The bytes of shared memory that a CTA of the chip may have.
   int64_t sharedMemory = 232448;
 };
@@ -78,11 +81,12 @@ enum class MatmulParameter {
   LhsScale,
   RhsScale,
   EpilogueOperand, ///< One for each, by `index`.
-  Rows,            ///< M (i32), where the rows are not grouped.
-  Columns,         ///< N (i32)
-  Depth,           ///< K (i32)
-  Groups,          ///< E (i32)
-  Captured,        ///< One for each captured scalar, by `index`.
+  Counter,  ///< Of the tiles taken: an i32 that is zero between launches.
+  Rows,     ///< M (i32), where the rows are not grouped.
+  Columns,  ///< N (i32)
+  Depth,    ///< K (i32)
+  Groups,   ///< E (i32)
+  Captured, ///< One for each captured scalar, by `index`.
 };
 
 struct MatmulKernel {

@@ -19,6 +19,10 @@
 
 namespace mlir::moeq {
 
+/// Marks an allocation on the host, `memref.alloc`, whose buffer is kept from
+/// call to call and is zeroed when it is made. Kernels leave it zero.
+constexpr StringLiteral kZeroedAttr = "moeq.zeroed";
+
 /// The manifest of the public functions of a module of level 4, which take and
 /// return memrefs and do nothing but launch kernels. `hasCubins` says whether a
 /// cubin lies beside each PTX file. What a manifest cannot say (a size that no

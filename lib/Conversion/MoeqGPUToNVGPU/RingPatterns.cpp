@@ -227,6 +227,46 @@ struct RingWaitLowering : KernelPattern<RingWaitOp> {
   }
 };
 
+struct RingSendLowering : KernelPattern<RingSendOp> {
+  using KernelPattern::KernelPattern;
+
+  LogicalResult
+  matchAndRewrite(RingSendOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Emitter e(rewriter, op.getLoc());
+    Stage stage(e, op.getRing().getType(), adaptor.getRing(),
+                adaptor.getCursor());
+    // The arrival releases the store.
+    e.when(e.equal(e.lane(), 0), [&] {
+      LLVM::StoreOp::create(rewriter, op.getLoc(), adaptor.getValue().front(),
+                            e.shared(stage.tile(0)));
+      NVVM::MBarrierArriveOp::create(
+          rewriter, op.getLoc(), rewriter.getI64Type(), e.shared(stage.full()));
+    });
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct RingReceiveLowering : KernelPattern<RingReceiveOp> {
+  using KernelPattern::KernelPattern;
+
+  LogicalResult
+  matchAndRewrite(RingReceiveOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Emitter e(rewriter, op.getLoc());
+    Stage stage(e, op.getRing().getType(), adaptor.getRing(),
+                adaptor.getCursor());
+    stage.wait(stage.full(), stage.phase);
+    Value word = LLVM::LoadOp::create(rewriter, op.getLoc(), e.b.getI32Type(),
+                                      e.shared(stage.tile(0)), /*alignment=*/4,
+                                      /*isVolatile=*/true);
+    // From lane 0, which is the one that releases the stage.
+    rewriter.replaceOp(op, e.broadcast(word, e.i32(0)));
+    return success();
+  }
+};
+
 struct RingReleaseLowering : KernelPattern<RingReleaseOp> {
   using KernelPattern::KernelPattern;
 
@@ -296,6 +336,6 @@ void mlir::moeq_gpu::populateRingPatterns(const TypeConverter &converter,
   patterns.add<TensorMapLowering, AllocLowering, SubtileLowering,
                RingCreateLowering, RingStartLowering, RingAdvanceLowering,
                RingAcquireLowering, RingFillLowering, RingWaitLowering,
-               RingReleaseLowering, RolesLowering>(
-      converter, patterns.getContext(), budget);
+               RingSendLowering, RingReceiveLowering, RingReleaseLowering,
+               RolesLowering>(converter, patterns.getContext(), budget);
 }

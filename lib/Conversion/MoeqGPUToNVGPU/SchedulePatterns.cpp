@@ -179,11 +179,41 @@ struct ScheduleTileLowering : KernelPattern<ScheduleTileOp> {
   }
 };
 
+struct ScheduleTakeLowering : KernelPattern<ScheduleTakeOp> {
+  using KernelPattern::KernelPattern;
+
+  LogicalResult
+  matchAndRewrite(ScheduleTakeOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    Emitter e(rewriter, loc);
+    ScheduleState state = ScheduleState::unpack(adaptor.getSchedule());
+    Value last = e.sub(e.mul(state.rowTiles, state.columnTiles), 1);
+    // All CTAs together take as many times as there are tiles, and the count
+    // wraps to zero after `last`.
+    auto taken = scf::IfOp::create(rewriter, loc, e.b.getI32Type(),
+                                   e.equal(e.lane(), 0), true);
+    rewriter.setInsertionPointToStart(taken.thenBlock());
+    Value count =
+        LLVM::AtomicRMWOp::create(rewriter, loc, LLVM::AtomicBinOp::uinc_wrap,
+                                  adaptor.getCounter().front(), last,
+                                  LLVM::AtomicOrdering::monotonic, "device");
+    scf::YieldOp::create(rewriter, loc, count);
+    rewriter.setInsertionPointToStart(taken.elseBlock());
+    scf::YieldOp::create(rewriter, loc, e.i32(0));
+    rewriter.setInsertionPoint(op);
+    Value own = e.broadcast(taken.getResult(0), e.i32(0));
+    Value grid = NVVM::GridDimXOp::create(rewriter, loc, e.b.getI32Type());
+    rewriter.replaceOp(op, e.add(grid, own));
+    return success();
+  }
+};
+
 } // namespace
 
 void mlir::moeq_gpu::populateSchedulePatterns(const TypeConverter &converter,
                                               RewritePatternSet &patterns,
                                               const KernelBudget &budget) {
-  patterns.add<ScheduleLowering, ScheduleSizeLowering, ScheduleTileLowering>(
-      converter, patterns.getContext(), budget);
+  patterns.add<ScheduleLowering, ScheduleSizeLowering, ScheduleTileLowering,
+               ScheduleTakeLowering>(converter, patterns.getContext(), budget);
 }

@@ -7,90 +7,21 @@
 //
 // One warp copies tiles of A and B into a ring of shared-memory stages; each
 // consumer warpgroup multiplies 64 rows of A with all columns of the tile, maps
-// its accumulator through scales and epilogue, and stores it. CTAs take the
-// output tiles round robin.
+// its accumulator through scales and epilogue, and stores it. CTAs have the
+// output tiles round robin, or each takes the next one when it is free: then
+// the producer takes the number, and tells the consumers through a mailbox.
 //
 //===----------------------------------------------------------------------===//
 
-#include "MatmulKernelDetail.h"
+#include "MatmulBuilder.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/IR/IRMapping.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;
 using namespace mlir::moeq_gpu;
-using moeq::EpilogueMap;
-
-namespace {
-
-/// Builds one kernel. Values that all roles use are members.
-class MatmulBuilder {
-public:
-  MatmulBuilder(OpBuilder &builder, Location loc, const MatmulKernelSpec &spec)
-      : b(loc, builder), spec(spec), context(builder.getContext()) {}
-
-  MatmulKernel build();
-
-private:
-  // A parameter's name in the function, and what it holds.
-  using Kind = MatmulParameter;
-
-  Value i32(int64_t value) {
-    return arith::ConstantOp::create(b, b.getI32IntegerAttr(value));
-  }
-  Value i64(int64_t value) {
-    return arith::ConstantOp::create(b, b.getI64IntegerAttr(value));
-  }
-  Value add(Value x, Value y) { return arith::AddIOp::create(b, x, y); }
-  Value mul(Value x, Value y) { return arith::MulIOp::create(b, x, y); }
-  Value toI64(Value x) { return arith::ExtUIOp::create(b, b.getI64Type(), x); }
-
-  Value getParameter(Kind kind, unsigned index = 0);
-  // A static extent, or the parameter that holds it.
-  Value getExtent(int64_t extent, Kind kind) {
-    return isStatic(extent) ? i32(extent) : getParameter(kind);
-  }
-  int64_t getStageColumns() const {
-    return TileType::kPanelBytes / getBytes(spec.lhs);
-  }
-
-  void buildFunction();
-  void buildProducer(Region &region);
-  void buildConsumer(Region &region);
-  /// The tile loop of a role: `body` gets the tile and the cursor, and returns
-  /// the cursor after it.
-  struct Tile {
-    Value group, row, rowEnd, column;
-  };
-  void buildTileLoop(function_ref<Value(Tile, Value)> body);
-  Value buildForDepth(Value cursor,
-                      function_ref<Value(Value k, Value cursor)> body);
-  Value buildActive(Tile tile, Value cursor, Value staging, Value consumerRow);
-  Value buildScaleScalar(Kind kind, Type type, Value index);
-  void buildEpilogue(Tile tile, Value accumulator, Value staging,
-                     Value lhsScale, Value rhsScale);
-  Value buildMapped(Tile tile, Value accumulator, int64_t column, int64_t width,
-                    Value lhsScale, Value rhsScale);
-  Value buildColumnLoad(Tile tile, Value base, Type element, int64_t offset,
-                        int64_t width);
-
-  ImplicitLocOpBuilder b;
-  const MatmulKernelSpec &spec;
-  MLIRContext *context;
-  MatmulKernel kernel;
-  TensorMapType lhsMapType, rhsMapType, outMapType;
-  TileType lhsTile, rhsTile;
-  FragmentType accumulatorType;
-  Value lhsMap, rhsMap, outMap, ring, schedule, first, step, count, columns,
-      depthTiles;
-};
-
-} // namespace
 
 Value MatmulBuilder::getParameter(Kind kind, unsigned index) {
   for (auto [parameter, argument] :
@@ -145,6 +76,8 @@ void MatmulBuilder::buildFunction() {
     addInput(Kind::RhsScale);
   for (unsigned i = 0, n = spec.epilogueOperands.size(); i < n; ++i)
     addInput(Kind::EpilogueOperand, i);
+  if (isDynamic())
+    addParameter(Kind::Counter, global, {b.getNamedAttr("llvm.noalias", unit)});
   if (!spec.isGrouped)
     addSize(Kind::Rows, ShapedType::kDynamic);
   addSize(Kind::Columns, spec.columns);
@@ -197,6 +130,9 @@ MatmulKernel MatmulBuilder::build() {
   ring = RingCreateOp::create(
       b, RingType::get(context, spec.stages, {lhsTile, rhsTile}),
       spec.consumers);
+  if (isDynamic())
+    mailbox = RingCreateOp::create(
+        b, RingType::get(context, kMailboxStages, {}), spec.consumers);
   columns = getExtent(spec.columns, Kind::Columns);
   if (isStatic(spec.depth)) {
     depthTiles = i32(llvm::divideCeil(spec.depth, stageColumns));
@@ -230,23 +166,62 @@ MatmulKernel MatmulBuilder::build() {
   return kernel;
 }
 
-void MatmulBuilder::buildTileLoop(function_ref<Value(Tile, Value)> body) {
+MatmulBuilder::Tile MatmulBuilder::buildTile(Value index) {
+  auto found = ScheduleTileOp::create(b, schedule, index);
+  return {found.getGroup(), found.getRow(), found.getRowEnd(),
+          found.getColumn()};
+}
+
+void MatmulBuilder::buildTileLoop(bool isProducer, TileBody body) {
+  if (isDynamic())
+    return buildMailboxLoop(isProducer, body);
   Value start = RingStartOp::create(b, CursorType::get(context));
   scf::ForOp::create(
       b, b.getLoc(), first, count, step, start,
       [&](OpBuilder &, Location, Value index, ValueRange cursor) {
-        auto found = ScheduleTileOp::create(b, schedule, index);
-        Tile tile{found.getGroup(), found.getRow(), found.getRowEnd(),
-                  found.getColumn()};
-        scf::YieldOp::create(b, body(tile, cursor.front()));
+        scf::YieldOp::create(b, body(buildTile(index), cursor.front()).cursor);
       });
 }
 
-// A loop over the stages of K that carries the cursor.
-Value MatmulBuilder::buildForDepth(Value cursor,
+// The producer sends each number, one past the tiles too, which ends the loop
+// of both roles.
+void MatmulBuilder::buildMailboxLoop(bool isProducer, TileBody body) {
+  Value start = RingStartOp::create(b, CursorType::get(context));
+  SmallVector<Value> initial{start, start};
+  if (isProducer)
+    initial.push_back(first);
+  auto getTile = [&](OpBuilder &, Location, ValueRange carried) {
+    Value cursor = carried[0], mail = carried[1], index;
+    if (isProducer) {
+      index = carried[2];
+      RingAcquireOp::create(b, mailbox, mail);
+      RingSendOp::create(b, index, mailbox, mail);
+    } else {
+      index = RingReceiveOp::create(b, b.getI32Type(), mailbox, mail);
+      RingReleaseOp::create(b, mailbox, mail);
+    }
+    Value exists =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::ult, index, count);
+    scf::ConditionOp::create(b, exists, ValueRange{cursor, mail, index});
+  };
+  auto work = [&](OpBuilder &, Location, ValueRange carried) {
+    TileEnd end = body(buildTile(carried[2]), carried[0]);
+    SmallVector<Value> next{end.cursor, advance(mailbox, carried[1])};
+    if (isProducer)
+      next.push_back(end.next);
+    scf::YieldOp::create(b, next);
+  };
+  Type cursorType = start.getType();
+  scf::WhileOp::create(b, b.getLoc(),
+                       TypeRange{cursorType, cursorType, b.getI32Type()},
+                       initial, getTile, work);
+}
+
+// A loop over the stages of K up to `end` that carries the cursor.
+Value MatmulBuilder::buildForDepth(Value end, Value cursor,
                                    function_ref<Value(Value, Value)> body) {
   auto loop = scf::ForOp::create(
-      b, b.getLoc(), i32(0), depthTiles, i32(1), cursor,
+      b, b.getLoc(), i32(0), end, i32(1), cursor,
       [&](OpBuilder &, Location, Value k, ValueRange carried) {
         scf::YieldOp::create(b, body(k, carried.front()));
       });
@@ -256,15 +231,24 @@ Value MatmulBuilder::buildForDepth(Value cursor,
 void MatmulBuilder::buildProducer(Region &region) {
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(&region.emplaceBlock());
-  buildTileLoop([&](Tile tile, Value start) {
+  buildTileLoop(/*isProducer=*/true, [&](Tile tile, Value start) -> TileEnd {
     Value weightRow = add(mul(tile.group, columns), tile.column);
-    return buildForDepth(start, [&](Value k, Value cursor) -> Value {
+    auto fill = [&](Value k, Value cursor) -> Value {
       Value column = mul(k, i32(getStageColumns()));
       RingAcquireOp::create(b, ring, cursor);
       RingFillOp::create(b, ring, cursor, ValueRange{lhsMap, rhsMap},
                          ValueRange{tile.row, column, weightRow, column});
-      return RingAdvanceOp::create(b, cursor.getType(), ring, cursor);
-    });
+      return advance(ring, cursor);
+    };
+    if (!isDynamic())
+      return {buildForDepth(depthTiles, start, fill), Value()};
+    // The next tile is taken before the last stage, for which the producer has
+    // to wait anyway.
+    Value last = arith::SubIOp::create(b, depthTiles, i32(1));
+    Value cursor = buildForDepth(last, start, fill);
+    Value next = ScheduleTakeOp::create(b, b.getI32Type(), schedule,
+                                        getParameter(Kind::Counter));
+    return {fill(last, cursor), next};
   });
   YieldOp::create(b);
 }
@@ -278,7 +262,7 @@ void MatmulBuilder::buildConsumer(Region &region) {
   Value staging =
       AllocOp::create(b, TileType::get(context, kConsumerRows,
                                        getChunkColumns(spec), spec.out));
-  buildTileLoop([&](Tile tile, Value cursor) -> Value {
+  buildTileLoop(/*isProducer=*/false, [&](Tile tile, Value cursor) -> TileEnd {
     tile.row = add(tile.row, consumerRow);
     Value hasRows = arith::CmpIOp::create(b, arith::CmpIPredicate::ult,
                                           tile.row, tile.rowEnd);
@@ -290,12 +274,12 @@ void MatmulBuilder::buildConsumer(Region &region) {
     // A consumer without rows only hands the stages back.
     b.setInsertionPointToStart(split.elseBlock());
     scf::YieldOp::create(
-        b, buildForDepth(cursor, [&](Value, Value at) -> Value {
+        b, buildForDepth(depthTiles, cursor, [&](Value, Value at) -> Value {
           RingWaitOp::create(b, TypeRange{lhsTile, rhsTile}, ring, at);
           RingReleaseOp::create(b, ring, at);
-          return RingAdvanceOp::create(b, at.getType(), ring, at);
+          return advance(ring, at);
         }));
-    return split.getResult(0);
+    return {split.getResult(0), Value()};
   });
   StoreWaitOp::create(b);
   YieldOp::create(b);
@@ -314,9 +298,6 @@ Value MatmulBuilder::buildActive(Tile tile, Value cursor, Value staging,
     return MmaOp::create(b, accumulatorType, lhs, stage.getResult(1),
                          accumulator);
   };
-  auto advance = [&](Value at) -> Value {
-    return RingAdvanceOp::create(b, at.getType(), ring, at);
-  };
 
   // Loaded early, so that the latency is hidden by the matmul.
   Value lhsScale, rhsScale;
@@ -333,13 +314,13 @@ Value MatmulBuilder::buildActive(Tile tile, Value cursor, Value staging,
   Value started = multiply(cursor, Value());
   auto loop = scf::ForOp::create(
       b, b.getLoc(), i32(1), depthTiles, i32(1),
-      ValueRange{started, advance(cursor), cursor},
+      ValueRange{started, advance(ring, cursor), cursor},
       [&](OpBuilder &, Location, Value, ValueRange carried) {
         Value at = carried[1], previous = carried[2];
         Value accumulator = multiply(at, carried[0]);
         MmaWaitOp::create(b, TypeRange(), 1, ValueRange());
         RingReleaseOp::create(b, ring, previous);
-        scf::YieldOp::create(b, ValueRange{accumulator, advance(at), at});
+        scf::YieldOp::create(b, ValueRange{accumulator, advance(ring, at), at});
       });
   Value accumulator =
       MmaWaitOp::create(b, TypeRange(accumulatorType), 0, loop.getResult(0))
@@ -347,138 +328,6 @@ Value MatmulBuilder::buildActive(Tile tile, Value cursor, Value staging,
   RingReleaseOp::create(b, ring, loop.getResult(2));
   buildEpilogue(tile, accumulator, staging, lhsScale, rhsScale);
   return loop.getResult(1);
-}
-
-Value MatmulBuilder::buildScaleScalar(Kind kind, Type type, Value index) {
-  Value base = getParameter(kind);
-  Value address = LLVM::GEPOp::create(b, base.getType(), type, base, index);
-  return LLVM::LoadOp::create(b, type, address, getBytes(type),
-                              /*isVolatile=*/false,
-                              /*isNonTemporal=*/false, /*isInvariant=*/true);
-}
-
-void MatmulBuilder::buildEpilogue(Tile tile, Value accumulator, Value staging,
-                                  Value lhsScale, Value rhsScale) {
-  int64_t width = getChunkColumns(spec);
-  Value pitch = toI64(columns);
-  for (int64_t column = 0; column < spec.tileColumns; column += width) {
-    Value mapped =
-        buildMapped(tile, accumulator, column, width, lhsScale, rhsScale);
-    Value columnEnd =
-        isStatic(spec.columns) && spec.columns % spec.tileColumns == 0
-            ? Value()
-            : columns;
-    StoreOp::create(b, mapped, staging, outMap, getParameter(Kind::Out),
-                    tile.row, add(tile.column, i32(column)), pitch, tile.rowEnd,
-                    columnEnd);
-  }
-}
-
-// One element a column, from [E, N] at the tile's group.
-Value MatmulBuilder::buildColumnLoad(Tile tile, Value base, Type element,
-                                     int64_t offset, int64_t width) {
-  // A tile of the last columns may reach beyond them.
-  bool reaches =
-      !isStatic(spec.columns) || spec.columns % spec.tileColumns != 0;
-  auto load =
-      LoadOp::create(b, FragmentType::get(context, 1, width, element), base,
-                     tile.group, add(tile.column, i32(offset)), toI64(columns),
-                     Value(), reaches ? columns : Value());
-  load.setAligned(true);
-  return load;
-}
-
-// Columns from `column` on through scales and epilogue: acc * (lhs * rhs), then
-// the epilogue's region, or one rounding.
-Value MatmulBuilder::buildMapped(Tile tile, Value accumulator, int64_t column,
-                                 int64_t width, Value lhsScale,
-                                 Value rhsScale) {
-  auto part = FragmentType::get(context, kConsumerRows, width,
-                                accumulatorType.getElementType());
-  SmallVector<Value> fragments{SliceOp::create(b, part, accumulator, column)};
-  if (spec.lhsScale == ScalePlacement::Vector)
-    fragments.push_back(lhsScale);
-  if (spec.rhsScale == ScalePlacement::Vector)
-    fragments.push_back(buildColumnLoad(tile, getParameter(Kind::RhsScale),
-                                        spec.rhsScaleType, column, width));
-  for (auto [i, operand] : llvm::enumerate(spec.epilogueOperands)) {
-    Value base = getParameter(Kind::EpilogueOperand, i);
-    if (operand.map == EpilogueMap::Column) {
-      fragments.push_back(
-          buildColumnLoad(tile, base, operand.elementType, column, width));
-      continue;
-    }
-    bool isRow = operand.map == EpilogueMap::Row;
-    auto type = FragmentType::get(context, kConsumerRows, isRow ? 1 : width,
-                                  operand.elementType);
-    Value at = isRow ? i32(0) : add(tile.column, i32(column));
-    auto load = LoadOp::create(b, type, base, tile.row, at,
-                               isRow ? i64(1) : toI64(columns), tile.rowEnd,
-                               isRow ? Value() : columns);
-    load.setAligned(!isRow);
-    fragments.push_back(load);
-  }
-
-  auto map = MapOp::create(
-      b, FragmentType::get(context, kConsumerRows, width, spec.out), fragments,
-      tile.row, add(tile.column, i32(column)));
-  OpBuilder::InsertionGuard guard(b);
-  Block &body = map.getBody().emplaceBlock();
-  for (Value fragment : fragments)
-    body.addArgument(cast<FragmentType>(fragment.getType()).getElementType(),
-                     b.getLoc());
-  body.addArguments({b.getIndexType(), b.getIndexType()},
-                    {b.getLoc(), b.getLoc()});
-  b.setInsertionPointToStart(&body);
-
-  auto toF32 = [&](Value x) -> Value {
-    if (x.getType().isInteger())
-      return arith::SIToFPOp::create(b, b.getF32Type(), x);
-    return x.getType().isF32()
-               ? x
-               : Value(arith::ExtFOp::create(b, b.getF32Type(), x));
-  };
-  unsigned next = 0;
-  Value value = toF32(body.getArgument(next++));
-  Value scale;
-  for (auto [placement, scalar] : {std::pair{spec.lhsScale, lhsScale},
-                                   std::pair{spec.rhsScale, rhsScale}}) {
-    if (placement == ScalePlacement::None)
-      continue;
-    Value factor = toF32(placement == ScalePlacement::Vector
-                             ? Value(body.getArgument(next++))
-                             : scalar);
-    scale = scale ? Value(arith::MulFOp::create(b, scale, factor)) : factor;
-  }
-  if (scale)
-    value = arith::MulFOp::create(b, value, scale);
-
-  if (!spec.epilogue) {
-    if (!spec.out.isF32())
-      value = arith::TruncFOp::create(b, spec.out, value);
-    YieldOp::create(b, value);
-    return map;
-  }
-  // The region's arguments: accumulator, row, column, operands.
-  Block &source = spec.epilogue->front();
-  size_t fragmentCount = fragments.size();
-  IRMapping mapping;
-  mapping.map(source.getArgument(0), value);
-  mapping.map(source.getArgument(1), body.getArgument(fragmentCount));
-  mapping.map(source.getArgument(2), body.getArgument(fragmentCount + 1));
-  for (unsigned i = 3, n = source.getNumArguments(); i < n; ++i)
-    mapping.map(source.getArgument(i), body.getArgument(next++));
-  for (auto [i, captured] : llvm::enumerate(kernel.captured)) {
-    Value parameter = getParameter(Kind::Captured, i);
-    if (captured.getType().isIndex())
-      parameter = arith::IndexCastOp::create(b, b.getIndexType(), parameter);
-    mapping.map(captured, parameter);
-  }
-  for (Operation &op : source.without_terminator())
-    b.clone(op, mapping);
-  YieldOp::create(
-      b, mapping.lookupOrDefault(source.getTerminator()->getOperand(0)));
-  return map;
 }
 
 FailureOr<MatmulKernel>

@@ -16,6 +16,9 @@ namespace mlir::moeq_gpu {
 /// stores.
 constexpr int64_t kConsumerRows = 64;
 constexpr int64_t kStagingBytes = 16384;
+/// The stages of the mailbox through which the producer tells consumers their
+/// tiles: it may be as many tiles ahead.
+constexpr int64_t kMailboxStages = 4;
 /// What TMA asks of the pitch of a matrix.
 constexpr int64_t kPitchBytes = 16;
 

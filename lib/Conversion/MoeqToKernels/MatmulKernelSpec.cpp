@@ -76,6 +76,12 @@ mlir::moeq_gpu::getUnsupportedReason(const MatmulKernelSpec &spec) {
            << " registers a thread, needs " << registers;
     return text;
   }
+  if (spec.schedule != moeq::Schedule::Persistent &&
+      spec.schedule != moeq::Schedule::Dynamic) {
+    reason << "the schedule is persistent or dynamic, got "
+           << moeq::stringifySchedule(spec.schedule);
+    return text;
+  }
   if (spec.stages < 2) {
     reason << "there are at least 2 stages, got " << spec.stages;
     return text;
@@ -83,6 +89,8 @@ mlir::moeq_gpu::getUnsupportedReason(const MatmulKernelSpec &spec) {
   int64_t shared =
       spec.stages * (spec.tileRows + spec.tileColumns) * TileType::kPanelBytes +
       spec.consumers * kStagingBytes + spec.stages * 16;
+  if (spec.schedule == moeq::Schedule::Dynamic)
+    shared += kMailboxStages * 20;
   if (shared > spec.sharedMemory) {
     reason << "a CTA has " << spec.sharedMemory
            << " bytes of shared memory, needs " << shared;
@@ -187,7 +195,6 @@ mlir::moeq_gpu::getMatmulKernelSpec(Operation *op, int64_t sharedMemory,
   spec.epilogue = view.epilogue;
   if (moeq::ConfigAttr config = view.config) {
     if (config.getSwapAb() || config.getSplitK() != 1 ||
-        config.getSchedule() != moeq::Schedule::Persistent ||
         config.getTile().size() != 2) {
       llvm::raw_string_ostream(reason)
           << "its config is of another form: " << config;
@@ -198,6 +205,7 @@ mlir::moeq_gpu::getMatmulKernelSpec(Operation *op, int64_t sharedMemory,
     spec.stages = config.getStages();
     spec.consumers = config.getConsumers();
     spec.raster = config.getRaster();
+    spec.schedule = config.getSchedule();
   }
   if (std::optional<std::string> unsupported = getUnsupportedReason(spec)) {
     reason = *unsupported;

@@ -10,6 +10,7 @@
 #include "MatmulKernelDetail.h"
 
 #include "moeq/Target/Chips.h"
+#include "moeq/Target/Manifest.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -107,6 +108,13 @@ static LogicalResult outlineMatmul(OpTy op, gpu::GPUModuleOp module) {
     case MatmulParameter::EpilogueOperand:
       operands.push_back(view.operands[parameter.index]);
       break;
+    case MatmulParameter::Counter: {
+      auto counter =
+          memref::AllocOp::create(b, MemRefType::get({1}, b.getI32Type()));
+      counter->setAttr(moeq::kZeroedAttr, b.getUnitAttr());
+      operands.push_back(counter);
+      break;
+    }
     case MatmulParameter::Rows:
       operands.push_back(toI32(rows));
       break;

@@ -73,3 +73,16 @@ func.func @epilogue(%a: memref<?x4096xf8E4M3FN>, %sa: memref<?x1xf32>,
   }
   return
 }
+
+// CHECK: gpu.binary @dynamic_kernels
+// CHECK-SAME: spill_stores = 0
+func.func @dynamic(%a: memref<?x4096xf8E4M3FN>, %sa: memref<?x1xf32>,
+                   %w: memref<8x14336x4096xf8E4M3FN>, %sw: memref<8x14336x1xf32>,
+                   %o: memref<9xi32>, %c: memref<?x14336xbf16>) {
+  moeq.grouped_matmul
+    lhs(%a, %sa : memref<?x4096xf8E4M3FN>, memref<?x1xf32> as !f8)
+    rhs(%w, %sw : memref<8x14336x4096xf8E4M3FN>, memref<8x14336x1xf32> as !f8)
+    offsets(%o : memref<9xi32>) outs(%c : memref<?x14336xbf16>) accumulate(<fast>)
+    config(<tile = [128, 256], schedule = dynamic>)
+  return
+}

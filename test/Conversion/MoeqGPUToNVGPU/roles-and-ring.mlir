@@ -85,3 +85,45 @@ gpu.module @kernels {
     llvm.return
   }
 }
+
+// -----
+
+// A mailbox: barriers as those of a ring, then its words. Full when the producer
+// has arrived, whose arrival releases the store.
+!schedule = !moeq_gpu.schedule<128x256, raster = 16, groups_per_lane = 1>
+!mailbox = !moeq_gpu.ring<2x[i32]>
+gpu.module @kernels {
+  // CHECK-LABEL: llvm.func @mailbox
+  // CHECK-SAME:    %[[COUNTER:[^:]*]]: !llvm.ptr<1>, %{{.*}}: i32
+  llvm.func @mailbox(%counter: !llvm.ptr<1>, %rows: i32, %out: !llvm.ptr<1>) {
+    %n = arith.constant 14336 : i32
+    // CHECK-COUNT-2: nvvm.mbarrier.init %{{.*}}, %c1_i32
+    // CHECK-COUNT-2: nvvm.mbarrier.init %{{.*}}, %c4_i32
+    %mailbox = moeq_gpu.ring.create consumers 1 : !mailbox
+    %s = moeq_gpu.schedule rows(%rows) columns(%n) : !schedule
+    moeq_gpu.roles producer(40) {
+      %cursor = moeq_gpu.ring.start : !moeq_gpu.cursor
+      // One lane counts up to the number of tiles, then from 0 again.
+      // CHECK: %[[TILES:.*]] = arith.muli
+      // CHECK: %[[LAST:.*]] = arith.subi %[[TILES]], %c1_i32
+      // CHECK: scf.if
+      // CHECK: llvm.atomicrmw uinc_wrap %[[COUNTER]], %[[LAST]] syncscope("device") monotonic
+      // CHECK: nvvm.shfl.sync idx
+      // CHECK: nvvm.read.ptx.sreg.nctaid.x
+      %i = moeq_gpu.schedule.take %s from %counter : !schedule
+      // CHECK: scf.if
+      // CHECK: llvm.store %{{.*}}, %{{.*}} : i32, !llvm.ptr<3>
+      // CHECK: nvvm.mbarrier.arrive
+      moeq_gpu.ring.send %i to %mailbox[%cursor] : !mailbox
+    } consumers(1, 208) {
+    ^bb0(%warpgroup: i32):
+      %cursor = moeq_gpu.ring.start : !moeq_gpu.cursor
+      // CHECK: nvvm.mbarrier.try_wait.parity %{{.*}}, %c0_i32
+      // CHECK: llvm.load volatile %{{.*}} : !llvm.ptr<3> -> i32
+      // CHECK: nvvm.shfl.sync idx
+      %i = moeq_gpu.ring.receive %mailbox[%cursor] : !mailbox
+      llvm.store %i, %out : i32, !llvm.ptr<1>
+    }
+    llvm.return
+  }
+}

@@ -65,3 +65,12 @@ func.func @groups(%a: memref<?x64xbf16>, %w: memref<2048x64x64xbf16>, %o: memref
     offsets(%o : memref<2049xi32>) outs(%c : memref<?x64xbf16>)
   return
 }
+
+// -----
+
+func.func @schedule(%a: memref<?x64xbf16>, %w: memref<64x64xbf16>, %c: memref<?x64xbf16>) {
+  // expected-remark@+1 {{runs without tensor cores: the schedule is persistent or dynamic, got ping_pong}}
+  moeq.matmul lhs(%a : memref<?x64xbf16>) rhs(%w : memref<64x64xbf16>) outs(%c : memref<?x64xbf16>)
+    config(<tile = [128, 256], schedule = ping_pong>)
+  return
+}

@@ -101,3 +101,42 @@ func.func @many(%a: memref<?x512xf16>, %w: memref<256x512x512xf16>, %o: memref<2
     config(<tile = [64, 128], stages = 6, consumers = 1, raster = 4>)
   return
 }
+
+// -----
+
+// A dynamic schedule: the producer takes the next tile before the last stage of
+// this one, and consumers get its number by mail.
+// CHECK-LABEL: llvm.func @dynamic_grouped_matmul
+// CHECK-SAME:      %[[COUNTER:[^:]*]]: !llvm.ptr<1> {llvm.noalias}) attributes
+// CHECK:         moeq_gpu.ring.create consumers 2 : <4x[128x64xbf16, 256x64xbf16]>
+// CHECK:         %[[MAILBOX:.*]] = moeq_gpu.ring.create consumers 2 : <4x[i32]>
+// CHECK:         %[[FIRST:.*]] = nvvm.read.ptx.sreg.ctaid.x
+// CHECK:         %[[COUNT:.*]] = moeq_gpu.schedule.size
+// CHECK:         moeq_gpu.roles
+// CHECK:           scf.while (%{{.*}} = %{{.*}}, %[[MAIL:.*]] = %{{.*}}, %[[INDEX:.*]] = %[[FIRST]])
+// CHECK:             moeq_gpu.ring.acquire %[[MAILBOX]][%[[MAIL]]]
+// CHECK:             moeq_gpu.ring.send %[[INDEX]] to %[[MAILBOX]][%[[MAIL]]]
+// CHECK:             arith.cmpi ult, %[[INDEX]], %[[COUNT]]
+// CHECK:             scf.condition
+// CHECK:             scf.for
+// CHECK:               moeq_gpu.ring.fill
+// CHECK:             %[[NEXT:.*]] = moeq_gpu.schedule.take %{{.*}} from %[[COUNTER]]
+// CHECK:             moeq_gpu.ring.fill
+// CHECK:             scf.yield %{{.*}}, %{{.*}}, %[[NEXT]]
+// CHECK:         } consumers
+// CHECK:           scf.while
+// CHECK:             %[[GOT:.*]] = moeq_gpu.ring.receive %[[MAILBOX]]
+// CHECK:             moeq_gpu.ring.release %[[MAILBOX]]
+// CHECK:             arith.cmpi ult, %[[GOT]], %[[COUNT]]
+
+// CHECK-LABEL: func.func @dynamic
+// CHECK:         %[[ZERO:.*]] = memref.alloc() {moeq.zeroed} : memref<1xi32>
+// CHECK:         gpu.launch_func
+// CHECK-SAME:      %[[ZERO]] : memref<1xi32>)
+func.func @dynamic(%a: memref<?x512xbf16>, %w: memref<8x512x512xbf16>, %o: memref<9xi32>,
+                   %c: memref<?x512xbf16>) {
+  moeq.grouped_matmul lhs(%a : memref<?x512xbf16>) rhs(%w : memref<8x512x512xbf16>)
+    offsets(%o : memref<9xi32>) outs(%c : memref<?x512xbf16>)
+    config(<tile = [128, 256], schedule = dynamic>)
+  return
+}

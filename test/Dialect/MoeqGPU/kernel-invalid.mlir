@@ -40,6 +40,11 @@ func.func private @stages(!moeq_gpu.ring<1x[64x128xi8]>)
 
 // -----
 
+// expected-error@+1 {{expects a mailbox of i32, got 'i64'}}
+func.func private @word(!moeq_gpu.ring<2x[i64]>)
+
+// -----
+
 // expected-error@+1 {{expects 1 to 32 groups a lane, got 64}}
 func.func private @lanes(!moeq_gpu.schedule<64x64, raster = 1, groups_per_lane = 64>)
 
@@ -124,12 +129,50 @@ func.func @map_yield(%a: !moeq_gpu.fragment<64x64xf32>, %i: i32) {
 
 // -----
 
+func.func @send(%ring: !moeq_gpu.ring<2x[64x128xi8]>, %c: !moeq_gpu.cursor, %i: i32) {
+  // expected-error@+1 {{expects a mailbox, got '!moeq_gpu.ring<2x[64x128xi8]>'}}
+  moeq_gpu.ring.send %i to %ring[%c] : !moeq_gpu.ring<2x[64x128xi8]>
+  return
+}
+
+// -----
+
+func.func @receive(%ring: !moeq_gpu.ring<2x[64x128xi8]>, %c: !moeq_gpu.cursor) {
+  // expected-error@+1 {{expects a mailbox, got '!moeq_gpu.ring<2x[64x128xi8]>'}}
+  %0 = moeq_gpu.ring.receive %ring[%c] : !moeq_gpu.ring<2x[64x128xi8]>
+  return
+}
+
+// -----
+
+func.func @wait(%ring: !moeq_gpu.ring<2x[i32]>, %c: !moeq_gpu.cursor) {
+  // expected-error@+1 {{expects a ring of tiles, got '!moeq_gpu.ring<2x[i32]>'}}
+  %0 = moeq_gpu.ring.wait %ring[%c] : !moeq_gpu.ring<2x[i32]> -> !moeq_gpu.tile<64x128xi8>
+  return
+}
+
+// -----
+
 // What a chip can hold.
 llvm.func @shared_memory() {
   %ring = moeq_gpu.ring.create consumers 2 : !moeq_gpu.ring<5x[128x128xi8, 256x128xi8]>
   // expected-error@+1 {{expects at most 232448 bytes of shared memory on sm_90a, got 245840}}
   moeq_gpu.roles producer(40) {
   } consumers(2, 232) {
+  ^bb0(%w: i32):
+  }
+  llvm.return
+}
+
+// -----
+
+// The barriers of the mailbox and its words count: 232448 is exceeded by 8.
+llvm.func @mailbox() {
+  %ring = moeq_gpu.ring.create consumers 1 : !moeq_gpu.ring<2x[904x128xi8]>
+  %mailbox = moeq_gpu.ring.create consumers 1 : !moeq_gpu.ring<50x[i32]>
+  // expected-error@+1 {{expects at most 232448 bytes of shared memory on sm_90a, got 232456}}
+  moeq_gpu.roles producer(40) {
+  } consumers(1, 232) {
   ^bb0(%w: i32):
   }
   llvm.return

@@ -36,7 +36,8 @@ KernelBudget mlir::moeq_gpu::getKernelBudget(RolesOp roles) {
   function->walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (auto ring = dyn_cast<RingCreateOp>(op)) {
       RingType type = ring.getResult().getType();
-      place(op, type.getStages() * type.getStageBytes());
+      if (!type.isMailbox())
+        place(op, type.getStages() * type.getStageBytes());
       rings.push_back(ring);
     } else if (auto alloc = dyn_cast<AllocOp>(op)) {
       bool isPrivate = roles.getConsumer().isAncestor(op->getParentRegion());
@@ -46,10 +47,17 @@ KernelBudget mlir::moeq_gpu::getKernelBudget(RolesOp roles) {
                     (isPrivate ? consumers : 1));
     }
   });
-  // Barriers last: they need no alignment to speak of.
+  // Barriers last, then mailboxes: they need no alignment to speak of.
   for (RingCreateOp ring : rings) {
     budget.barrierOffsets[ring] = budget.sharedMemory;
     budget.sharedMemory += ring.getResult().getType().getBarrierBytes();
+  }
+  for (RingCreateOp ring : rings) {
+    RingType type = ring.getResult().getType();
+    if (!type.isMailbox())
+      continue;
+    budget.offsets[ring] = budget.sharedMemory;
+    budget.sharedMemory += type.getStages() * type.getStageBytes();
   }
   return budget;
 }

@@ -95,6 +95,8 @@ LogicalResult SubtileOp::verify() {
 
 LogicalResult RingFillOp::verify() {
   ArrayRef<TileType> payload = getRing().getType().getPayload();
+  if (payload.empty())
+    return emitOpError("expects a ring of tiles, got ") << getRing().getType();
   if (getMaps().size() != payload.size())
     return emitOpError("expects ")
            << payload.size() << " tensor maps, got " << getMaps().size();
@@ -114,9 +116,23 @@ LogicalResult RingFillOp::verify() {
 
 LogicalResult RingWaitOp::verify() {
   ArrayRef<TileType> payload = getRing().getType().getPayload();
+  if (payload.empty())
+    return emitOpError("expects a ring of tiles, got ") << getRing().getType();
   if (!llvm::equal(getTiles().getTypes(), payload))
     return emitOpError("expects the payload types as results, got ")
            << getTiles().getTypes();
+  return success();
+}
+
+LogicalResult RingSendOp::verify() {
+  if (!getRing().getType().isMailbox())
+    return emitOpError("expects a mailbox, got ") << getRing().getType();
+  return success();
+}
+
+LogicalResult RingReceiveOp::verify() {
+  if (!getRing().getType().isMailbox())
+    return emitOpError("expects a mailbox, got ") << getRing().getType();
   return success();
 }
 

@@ -65,7 +65,8 @@ void MoeqGPUDialect::registerTypes() {
       >();
 }
 
-// Syntax: `<` stages `x` `[` rows `x` columns `x` type (`,` ...)* `]` `>`
+// Syntax: `<` stages `x` `[` rows `x` columns `x` type (`,` ...)* `]` `>`, or
+// `<` stages `x` `[` `i32` `]` `>`
 Type RingType::parse(AsmParser &parser) {
   SmallVector<int64_t> stages;
   SmallVector<TileType> payload;
@@ -89,7 +90,18 @@ Type RingType::parse(AsmParser &parser) {
       payload.push_back(tile);
     return success(static_cast<bool>(tile));
   };
-  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseTile) ||
+  auto parsePayload = [&]() -> ParseResult {
+    Type word;
+    OptionalParseResult isWord = parser.parseOptionalType(word);
+    if (!isWord.has_value())
+      return parser.parseCommaSeparatedList(parseTile);
+    if (failed(*isWord))
+      return failure();
+    if (!word.isInteger(32))
+      return parser.emitError(loc) << "expects a mailbox of i32, got " << word;
+    return success();
+  };
+  if (parser.parseLSquare() || parsePayload() || parser.parseRSquare() ||
       parser.parseGreater())
     return {};
   return parser.getChecked<RingType>(loc, parser.getContext(), stages[0],
@@ -98,6 +110,8 @@ Type RingType::parse(AsmParser &parser) {
 
 void RingType::print(AsmPrinter &printer) const {
   printer << '<' << getStages() << "x[";
+  if (isMailbox())
+    printer << "i32";
   llvm::interleaveComma(getPayload(), printer, [&](TileType tile) {
     printShape(printer, tile.getRows(), tile.getColumns(),
                tile.getElementType());
@@ -165,8 +179,6 @@ LogicalResult RingType::verify(EmitError emitError, int64_t stages,
                                ArrayRef<TileType> payload) {
   if (stages < 2)
     return emitError() << "expects at least 2 stages, got " << stages;
-  if (payload.empty())
-    return emitError() << "expects a payload, got none";
   return success();
 }
 
@@ -184,6 +196,8 @@ LogicalResult ScheduleType::verify(EmitError emitError, int64_t rows,
 }
 
 int64_t RingType::getStageBytes() const {
+  if (isMailbox())
+    return sizeof(int32_t);
   int64_t bytes = 0;
   for (TileType tile : getPayload())
     bytes += tile.getBytes();

@@ -95,7 +95,7 @@ def Moeq_ConfigAttr : Moeq_Attr<"Config", "config"> {
     | `tile` | rows and columns of the output tile of a CTA |
     | `stages` | stages of the shared-memory ring |
     | `consumers` | consumer warpgroups |
-    | `schedule` | `simple`, `persistent`, `ping_pong` |
+    | `schedule` | `simple`, `persistent` (tiles round robin), `ping_pong`, `dynamic` (persistent, each CTA takes the next tile when it is free) |
     | `swap_ab` | weights as the wgmma M operand |
     | `split_k` | parts of K that different CTAs sum |
     | `raster` | row tiles of a raster group |

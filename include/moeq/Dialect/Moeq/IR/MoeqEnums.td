@@ -127,7 +127,8 @@ def Moeq_Nonfinite : Moeq_Enum<"Nonfinite", "what a block with Inf or NaN gives"
 def Moeq_Schedule : Moeq_Enum<"Schedule", "schedule of a matmul kernel", [
   I32EnumAttrCase<"Simple", 0, "simple">,
   I32EnumAttrCase<"Persistent", 1, "persistent">,
-  I32EnumAttrCase<"PingPong", 2, "ping_pong">
+  I32EnumAttrCase<"PingPong", 2, "ping_pong">,
+  I32EnumAttrCase<"Dynamic", 3, "dynamic">
 ]>;
 
 #endif // MOEQ_DIALECT_MOEQ_IR_MOEQENUMS_TD

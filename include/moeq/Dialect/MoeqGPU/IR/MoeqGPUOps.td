@@ -98,6 +98,24 @@ def MoeqGPU_ScheduleTileOp : MoeqGPU_Op<"schedule.tile"> {
   let assemblyFormat = "$schedule `[` $index `]` attr-dict `:` type($schedule)";
 }
 
+def MoeqGPU_ScheduleTakeOp : MoeqGPU_Op<"schedule.take"> {
+  let summary = "takes the next output tile that no CTA has";
+  let description = [{
+    The number of a tile, or one past them. The CTAs of a grid of any size start
+    with the tiles of their own numbers; each then takes one more for each tile
+    that it has had, so `counter`, an i32 in global memory that is zero when the
+    kernel starts, has been increased by the number of tiles when it ends, and
+    wraps to zero there. Executed by one warp of the CTA.
+
+    ```mlir
+    %i = moeq_gpu.schedule.take %s from %counter : !schedule
+    ```
+  }];
+  let arguments = (ins MoeqGPU_ScheduleType:$schedule, MoeqGPU_GlobalPointer:$counter);
+  let results = (outs I32:$index);
+  let assemblyFormat = "$schedule `from` $counter attr-dict `:` type($schedule)";
+}
+
 //===----------------------------------------------------------------------===//
 // Tensor maps
 //===----------------------------------------------------------------------===//
@@ -234,6 +252,24 @@ def MoeqGPU_RingWaitOp : MoeqGPU_RingOp<"wait"> {
   }];
   let results = (outs Variadic<MoeqGPU_TileType>:$tiles);
   let assemblyFormat = "$ring `[` $cursor `]` attr-dict `:` type($ring) `->` type($tiles)";
+  let hasVerifier = 1;
+}
+
+def MoeqGPU_RingSendOp : MoeqGPU_Op<"ring.send"> {
+  let summary = "the producer fills a stage of a mailbox";
+  let description = [{
+    ```mlir
+    moeq_gpu.ring.send %i to %ring[%c] : !moeq_gpu.ring<4x[i32]>
+    ```
+  }];
+  let arguments = (ins I32:$value, MoeqGPU_RingType:$ring, MoeqGPU_CursorType:$cursor);
+  let assemblyFormat = "$value `to` $ring `[` $cursor `]` attr-dict `:` type($ring)";
+  let hasVerifier = 1;
+}
+
+def MoeqGPU_RingReceiveOp : MoeqGPU_RingOp<"receive"> {
+  let summary = "a consumer waits until a stage of a mailbox is full, and reads it";
+  let results = (outs I32:$value);
   let hasVerifier = 1;
 }
 

@@ -80,16 +80,20 @@ def MoeqGPU_RingType : MoeqGPU_Type<"Ring", "ring"> {
   let summary = "a ring of shared-memory stages";
   let description = [{
     `stages` stages, each with one tile of each payload type, and two barriers a
-    stage: full (the copies have arrived) and empty (all consumers are done).
+    stage: full (the copies have arrived) and empty (all consumers are done). A
+    stage of a mailbox, a ring with no payload tiles, holds one i32.
 
     ```mlir
-    !moeq_gpu.ring<4 x [128x128xf8E4M3FN, 256x128xf8E4M3FN]>
+    !moeq_gpu.ring<4x[128x128xf8E4M3FN, 256x128xf8E4M3FN]>
+    !moeq_gpu.ring<4x[i32]>
     ```
   }];
   let parameters = (ins "int64_t":$stages, ArrayRefParameter<"::mlir::moeq_gpu::TileType">:$payload);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
+    /// Whether a stage holds an i32 in place of tiles.
+    bool isMailbox() const { return getPayload().empty(); }
     /// The bytes of one stage.
     int64_t getStageBytes() const;
     /// The bytes of all barriers: full ones first, then empty ones.
