@@ -15,11 +15,8 @@ using namespace mlir::moeq;
 /// A team a row.
 LogicalResult moeq::buildKernels(ActivateOp op, gpu::GPUModuleOp module) {
   auto type = cast<MemRefType>(op.getOuts().getType());
-  int64_t bits =
-      std::max(type.getElementTypeBitWidth(),
-               getElementTypeOrSelf(op.getInput()).getIntOrFloatBitWidth());
   TeamShape shape = getTeamShape(type.getDimSize(1),
-                                 getCommonWidth(op.getOuts(), 128 / bits));
+                                 getCommonWidth(op.getOuts(), kActivatedWidth));
   KernelBuilder k(module, op, shape.threads);
   RowTeam team(k, shape, k.size(op.getOuts(), 0));
   Value columns = k.size(op.getOuts(), 1);

@@ -16,6 +16,10 @@
 
 namespace mlir::moeq {
 
+/// The columns that a thread activates at once. More would take more registers
+/// than two CTAs of the largest size have.
+constexpr int64_t kActivatedWidth = 4;
+
 /// Loads `width` columns of the activated input of an `activate` or
 /// `act_quant`, whose result has `columns` columns: f32, not yet rounded.
 template <typename OpTy>

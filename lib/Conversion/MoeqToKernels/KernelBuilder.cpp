@@ -59,9 +59,13 @@ KernelBuilder::KernelBuilder(gpu::GPUModuleOp module, Operation *op,
       NVVM::NVVMDialect::getMaxntidAttrName(),
       getDenseI32ArrayAttr({static_cast<int32_t>(threads), 1, 1}));
   // Without it ptxas would rather spill than have fewer CTAs on an SM.
-  function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
-                    getI32IntegerAttr(1));
+  setMinBlocks(1);
   setInsertionPointToStart(function.addEntryBlock(*this));
+}
+
+void KernelBuilder::setMinBlocks(int64_t blocks) {
+  function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
+                    getI32IntegerAttr(blocks));
 }
 
 void KernelBuilder::launch(Value blocks) {

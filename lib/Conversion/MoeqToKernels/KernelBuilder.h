@@ -39,6 +39,9 @@ public:
   KernelBuilder(gpu::GPUModuleOp module, Operation *op, int64_t threads,
                 StringRef suffix = {});
 
+  /// How many CTAs an SM has registers for, at least (1 until it is set).
+  void setMinBlocks(int64_t blocks);
+
   /// Ends the kernel and launches it before `op`, with `blocks` CTAs, an index
   /// on the host. One is launched where `blocks` is 0: kernels check bounds.
   void launch(Value blocks);

@@ -97,7 +97,7 @@ Value Quantizer::load(KernelBuilder &k, Value row, Value column,
     elements.push_back(
         source.load(k, row, k.minU(k.add(column, k.index(i)), last), 1));
   return vector::FromElementsOp::create(
-      k, VectorType::get(width, k.getF32Type()), elements);
+      k, VectorType::get(width, source.element), elements);
 }
 
 void Quantizer::storeScale(KernelBuilder &k,
@@ -118,7 +118,7 @@ void Quantizer::storeValues(KernelBuilder &k,
   wide.factor = k.splat(scale.factor, width);
   if (scale.zeroCode)
     wide.zeroCode = k.splat(scale.zeroCode, width);
-  Value codes = emitter.emitCode(e, wide, loaded);
+  Value codes = emitter.emitCode(e, wide, k.toF32(loaded));
   if (!format.isPacked())
     return k.store(codes, outs[0], rowIndices(k, outs[0], row, column));
   // Two codes a byte, the first one low.
@@ -166,14 +166,14 @@ void Quantizer::buildInRows() {
     Value begin = k.mul(number, k.index(block));
     team.setColumns(begin, k.minU(k.add(begin, k.index(block)), columns));
   }
-  team.setLoader(k.getF32Type(), [&](Value column) {
+  team.setLoader(source.element, [&](Value column) {
     return load(k, from, column, shape.width);
   });
 
   SmallVector<Value> statistics = team.reduce(
       emitter.emitInitialStatistics(e, k.f32(0)),
       [&](ValueRange before, Value loaded) {
-        return emitter.emitUpdate(e, before, loaded);
+        return emitter.emitUpdate(e, before, k.toF32(loaded));
       },
       [&](ValueRange left, ValueRange right) {
         return emitter.emitMerge(e, left, right);
@@ -278,7 +278,7 @@ void Quantizer::buildPartials(Part &p, SmallVectorImpl<Value> &partials) {
   };
   SmallVector<Value> statistics =
       p.forEach(initial, [&](Value row, Value column, ValueRange carried) {
-        Value loaded = load(k, row, column, p.width);
+        Value loaded = k.toF32(load(k, row, column, p.width));
         SmallVector<Value> next(carried);
         for (int64_t i = 0; i < p.width; ++i)
           next = emitter.emitUpdate(
@@ -376,16 +376,16 @@ LogicalResult moeq::buildQuantize(Operation *op, gpu::GPUModuleOp module,
 // quantize and act_quant
 //===----------------------------------------------------------------------===//
 
-/// The columns that a thread takes at once: 16 bytes of a 16-bit input. More
-/// would spill where they are activated.
+/// The columns that a thread takes at once: 16 bytes of a 16-bit input.
 static constexpr int64_t kMaxWidth = 8;
 
 LogicalResult moeq::buildKernels(QuantizeOp op, gpu::GPUModuleOp module) {
   Value input = op.getInput();
   auto type = cast<MemRefType>(input.getType());
   QuantizeSource source;
+  source.element = type.getElementType();
   source.load = [=](KernelBuilder &k, Value row, Value column, int64_t width) {
-    return k.toF32(k.load(input, rowIndices(k, input, row, column), width));
+    return k.load(input, rowIndices(k, input, row, column), width);
   };
   source.staticColumns = type.getShape().back();
   source.columns = [=](KernelBuilder &k) {
@@ -397,31 +397,39 @@ LogicalResult moeq::buildKernels(QuantizeOp op, gpu::GPUModuleOp module) {
                        cast<ScaledType>(*op.getOutsFormat()), op.getRecipe());
 }
 
+/// What an activation is rounded to before it is quantized, f32 where it isn't.
+static Type getIntermediateType(ActQuantOp op) {
+  Builder b(op.getContext());
+  switch (op.getIntermediateRound()) {
+  case IntermediateRound::None:
+    return b.getF32Type();
+  case IntermediateRound::BF16:
+    return b.getBF16Type();
+  case IntermediateRound::F16:
+    return b.getF16Type();
+  }
+  llvm_unreachable("unknown rounding");
+}
+
 LogicalResult moeq::buildKernels(ActQuantOp op, gpu::GPUModuleOp module) {
   Value input = op.getInput();
   int64_t inputColumns = cast<MemRefType>(input.getType()).getDimSize(1);
   int64_t halves = isGated(op.getFunction()) ? 2 : 1;
   QuantizeSource source;
+  Type element = getIntermediateType(op);
+  source.element = element;
   source.columns = [=](KernelBuilder &k) {
     return k.divU(k.size(input, 1), k.index(halves));
   };
   source.load = [=](KernelBuilder &k, Value row, Value column,
                     int64_t width) mutable {
     Value value = loadActivated(k, op, row, column, source.columns(k), width);
-    switch (op.getIntermediateRound()) {
-    case IntermediateRound::None:
-      return value;
-    case IntermediateRound::BF16:
-      return k.toF32(k.fromF32(value, k.getBF16Type()));
-    case IntermediateRound::F16:
-      return k.toF32(k.fromF32(value, k.getF16Type()));
-    }
-    llvm_unreachable("an intermediate rounding");
+    return k.fromF32(value, element);
   };
   source.staticColumns = ShapedType::isDynamic(inputColumns)
                              ? inputColumns
                              : inputColumns / halves;
-  source.width = ShapedType::isDynamic(inputColumns) ? 1 : kMaxWidth;
+  source.width = ShapedType::isDynamic(inputColumns) ? 1 : kActivatedWidth;
   while (source.width > 1 && source.staticColumns % source.width != 0)
     source.width /= 2;
   return buildQuantize(op, module, source, op.getOuts(),

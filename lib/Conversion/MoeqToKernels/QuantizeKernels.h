@@ -17,7 +17,9 @@ namespace mlir::moeq {
 /// The numbers that are quantized: rows of `columns` columns, all dimensions
 /// but the last counted through.
 struct QuantizeSource {
-  /// `width` columns of a row as f32.
+  /// The type of the numbers: a float of 16 or 32 bits.
+  Type element;
+  /// `width` columns of a row.
   std::function<Value(KernelBuilder &, Value row, Value column, int64_t width)>
       load;
   /// The columns, or kDynamic, and in a kernel.

@@ -15,7 +15,7 @@ using namespace mlir;
 using namespace mlir::moeq;
 
 /// The largest CTA, and the elements that a thread may keep in registers.
-static constexpr int64_t kMaxThreads = 512, kMaxKept = 64;
+static constexpr int64_t kMaxThreads = 512, kMaxKept = 32;
 
 TeamShape moeq::getTeamShape(int64_t extent, int64_t width) {
   if (ShapedType::isDynamic(extent))
@@ -47,6 +47,8 @@ int64_t moeq::getCommonWidth(ValueRange memrefs, int64_t limit,
 
 RowTeam::RowTeam(KernelBuilder &k, TeamShape shape, Value units)
     : k(k), shape(shape) {
+  // 64 registers a thread: enough, and half of the threads of an SM.
+  k.setMinBlocks(1024 / shape.threads);
   Value lanes = k.index(shape.lanes);
   unitIndex = k.add(k.mul(k.block(), k.index(shape.teams())),
                     k.divU(k.thread(), lanes));

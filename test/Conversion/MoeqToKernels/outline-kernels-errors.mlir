@@ -83,3 +83,33 @@ func.func @laid_out(%q: memref<128x128xf8E4M3FN>, %s: memref<128x4xf8E8M0FNU>, %
       outs(%y : memref<128x128xf32>)
   return
 }
+
+// -----
+
+!l = !moeq.scaled<f8E4M3FN, block = [32], scale = f8E8M0FNU, layout = swizzle_128x4>
+func.func @laid_out_result(%x: memref<128x128xf32>, %q: memref<128x128xf8E4M3FN>, %s: memref<128x4xf8E8M0FNU>) {
+  // expected-error @+1 {{expects scales in row-major layout in a kernel, got '!moeq.scaled}}
+  moeq.quantize input(%x : memref<128x128xf32>)
+      outs(%q, %s : memref<128x128xf8E4M3FN>, memref<128x4xf8E8M0FNU> as !l) recipe(<te_mx>)
+  return
+}
+
+// -----
+
+!o = !moeq.scaled<i4, block = [3], scale = f32>
+func.func @odd_block(%x: memref<4x6xf32>, %q: memref<4x3xi8>, %s: memref<4x2xf32>) {
+  // expected-error @+1 {{expects blocks of whole bytes in a kernel, got '!moeq.scaled<i4, block = [3], scale = f32>'}}
+  moeq.quantize input(%x : memref<4x6xf32>)
+      outs(%q, %s : memref<4x3xi8>, memref<4x2xf32> as !o) recipe(<int4_sym>)
+  return
+}
+
+// -----
+
+!c = !moeq.scaled<f8E4M3FN, block = [2, 1, 4], scale = f32>
+func.func @cube(%x: memref<4x6x8xf32>, %q: memref<4x6x8xf8E4M3FN>, %s: memref<2x6x2xf32>) {
+  // expected-error @+1 {{expects blocks of the last two dimensions or of the whole tensor in a kernel, got '!moeq.scaled<f8E4M3FN, block = [2, 1, 4], scale = f32>'}}
+  moeq.quantize input(%x : memref<4x6x8xf32>)
+      outs(%q, %s : memref<4x6x8xf8E4M3FN>, memref<2x6x2xf32> as !c) recipe(<deepgemm>)
+  return
+}

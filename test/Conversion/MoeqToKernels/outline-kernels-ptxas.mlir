@@ -33,3 +33,22 @@ func.func @rows(%l: memref<?x256xf32>, %b : memref<256xf32>, %i: memref<?x8xi32>
   moeq.activate input(%h : memref<?x8192xbf16>) outs(%a : memref<?x4096xbf16>) function(swiglu)
   return
 }
+
+!b = !moeq.scaled<f8E4M3FN, block = [128], scale = f32>
+!t = !moeq.scaled<f8E4M3FN, block = [*, *], scale = f32>
+
+// CHECK-DAG: gpu.binary @quantized_kernels_quantized_quantize 
+// CHECK-DAG: gpu.binary @quantized_kernels_quantized_quantize_amax
+// CHECK-DAG: gpu.binary @quantized_kernels_quantized_act_quant
+func.func @quantized(%x: memref<?x4096xbf16>, %rows: memref<?xi32>, %h: memref<?x28672xbf16>,
+    %q: memref<?x4096xf8E4M3FN>, %s: memref<?x32xf32>, %st: memref<1x1xf32>,
+    %a: memref<?x14336xf8E4M3FN>, %sa: memref<?x1xf32>) {
+  moeq.quantize input(%x : memref<?x4096xbf16>) rows(%rows : memref<?xi32>)
+      outs(%q, %s : memref<?x4096xf8E4M3FN>, memref<?x32xf32> as !b) recipe(<deepgemm>)
+  moeq.quantize input(%x : memref<?x4096xbf16>)
+      outs(%q, %st : memref<?x4096xf8E4M3FN>, memref<1x1xf32> as !t) recipe(<te>)
+  moeq.act_quant input(%h : memref<?x28672xbf16>)
+      outs(%a, %sa : memref<?x14336xf8E4M3FN>, memref<?x1xf32> as !a)
+      function(swiglu) intermediate_round(bf16) recipe(<vllm_token>)
+  return
+}

@@ -10,7 +10,7 @@
 // CHECK: llvm.func @layer_gather(
 // CHECK-SAME: !llvm.ptr<1> {llvm.noalias, llvm.readonly}
 // CHECK-SAME: !llvm.ptr<1> {llvm.noalias}
-// CHECK-SAME: i64) attributes {gpu.kernel, nvvm.kernel, nvvm.maxntid = array<i32: 256, 1, 1>, nvvm.minctasm = 1 : i32}
+// CHECK-SAME: i64) attributes {gpu.kernel, nvvm.kernel, nvvm.maxntid = array<i32: 256, 1, 1>, nvvm.minctasm = 4 : i32}
 // CHECK: llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<16xi8>
 // CHECK: llvm.store %{{.*}} {alignment = 16 : i64} : vector<16xi8>, !llvm.ptr<1>
 // CHECK: llvm.func @layer_gather_1(
@@ -78,8 +78,49 @@ func.func @scale(%x: memref<?xf32>, %factor: f32) {
 
 // CHECK-LABEL: func.func @empty
 // CHECK-NOT: gpu
+// CHECK: return
 func.func @empty(%x: memref<?xf32>) -> index {
   %c0 = arith.constant 0 : index
   %d = memref.dim %x, %c0 : memref<?xf32>
   return %d : index
+}
+
+// -----
+
+// A scale of the whole tensor takes two kernels: the largest magnitudes of its
+// parts, then the values.
+
+!t = !moeq.scaled<f8E4M3FN, block = [*, *], scale = f32>
+
+// CHECK-LABEL: llvm.func @tensor_quantize_amax
+// CHECK: nvvm.barrier
+// CHECK-LABEL: llvm.func @tensor_quantize(
+// CHECK: arith.truncf %{{.*}} : vector<8xf32> to vector<8xf8E4M3FN>
+// CHECK-LABEL: func.func @tensor
+// CHECK: %[[PARTS:.*]] = memref.alloc() : memref<512xi32>
+// CHECK: gpu.launch_func @tensor_kernels::@tensor_quantize_amax
+// CHECK-SAME: %[[PARTS]] : memref<512xi32>
+// CHECK: gpu.launch_func @tensor_kernels::@tensor_quantize
+// CHECK-SAME: %[[PARTS]] : memref<512xi32>
+// CHECK: memref.dealloc %[[PARTS]]
+func.func @tensor(%x: memref<?x512xbf16>, %q: memref<?x512xf8E4M3FN>, %s: memref<1x1xf32>) {
+  moeq.quantize input(%x : memref<?x512xbf16>)
+      outs(%q, %s : memref<?x512xf8E4M3FN>, memref<1x1xf32> as !t) recipe(<te>)
+  return
+}
+
+// -----
+
+// Blocks inside of a row: 16 threads have one, and find its scale together.
+
+!b = !moeq.scaled<f8E4M3FN, block = [128], scale = f32>
+
+// CHECK-LABEL: llvm.func @blocks_quantize
+// CHECK-COUNT-4: nvvm.shfl.sync bfly
+// CHECK-NOT: nvvm.barrier
+// CHECK: llvm.return
+func.func @blocks(%x: memref<?x512xbf16>, %q: memref<?x512xf8E4M3FN>, %s: memref<?x4xf32>) {
+  moeq.quantize input(%x : memref<?x512xbf16>)
+      outs(%q, %s : memref<?x512xf8E4M3FN>, memref<?x4xf32> as !b) recipe(<deepgemm>)
+  return
 }
