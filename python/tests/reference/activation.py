@@ -9,12 +9,12 @@ from reference.quantize import Recipe, quantize
 from reference.scaled import Format, Scaled
 
 GATED = ("swiglu", "geglu", "reglu", "clamped_swiglu")
-erf = np.vectorize(math.erf, otypes=[np.float64])
+erfc = np.vectorize(math.erfc, otypes=[np.float64])
 
 
 def sigmoid(x):
-    with np.errstate(over="ignore"):
-        return np.where(x >= 0, 1 / (1 + np.exp(-np.abs(x))), 1 - 1 / (1 + np.exp(-np.abs(x))))
+    small = np.exp(-np.abs(x))
+    return np.where(x >= 0, 1, small) / (1 + small)
 
 
 def silu(x):
@@ -23,7 +23,13 @@ def silu(x):
 
 
 def gelu(x):
-    return 0.5 * x * (1 + erf(x / math.sqrt(2)))
+    # 1 + erf(y) = erfc(-y), which has no cancellation.
+    return 0.5 * x * erfc(-x / math.sqrt(2))
+
+
+def gelu_tanh(x):
+    # 0.5 (1 + tanh(y)) = sigmoid(2 y).
+    return x * sigmoid(2 * math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))
 
 
 def split(x, layout: str):
@@ -52,9 +58,7 @@ def activate_f64(x, function, gate_layout="gate_first", limit=7.0, alpha=1.702, 
             "srelu": lambda v: np.maximum(v, 0) ** 2,
             "silu": silu,
             "gelu": gelu,
-            "gelu_tanh": lambda v: (
-                0.5 * v * (1 + np.tanh(math.sqrt(2 / math.pi) * (v + 0.044715 * v**3)))
-            ),
+            "gelu_tanh": gelu_tanh,
         }[function](x)
     return y if row_weight is None else y * np.asarray(row_weight, np.float64)[:, None]
 

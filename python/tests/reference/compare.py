@@ -75,7 +75,7 @@ def assert_within(got, want: Bounded, element: str, what="result") -> float:
 
 def assert_route(ids, weights, score, k, renormalize=False, scale=1.0, bias=None, ulp=4):
     """Distinct ids in range, best first, with nothing better left out (scores closer
-    than `ulp` units of f32 are ties), and their weights."""
+    than `ulp` units of f32 are ties), and their weights. Gives the weights' distance."""
     ids = np.asarray(ids)
     choice = score if bias is None else score + np.asarray(bias, np.float64)
     for t, row in enumerate(ids):
@@ -89,5 +89,11 @@ def assert_route(ids, weights, score, k, renormalize=False, scale=1.0, bias=None
         assert (chosen[:-1] >= chosen[1:] - slack).all(), f"token {t}: ids {row} not best first"
         rest = np.delete(choice[t], row)
         assert rest.max(initial=-np.inf) <= chosen.min() + slack, f"token {t}: better than {row}"
+    return assert_route_weights(ids, weights, score, renormalize, scale, ulp)
+
+
+def assert_route_weights(ids, weights, score, renormalize=False, scale=1.0, ulp=4):
+    """The weights of chosen ids: each step of renormalizing rounds too."""
     want = route_weights(score, ids, renormalize, scale)
     assert_ulps(weights, want, "f32", ulp + 4 * renormalize, "weights")
+    return float(np.max(ulps(weights, want, "f32"), initial=0))

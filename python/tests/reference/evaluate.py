@@ -130,15 +130,7 @@ def check_op(op: Op, values: dict, results: list) -> Outcome:
             compare.assert_same(results[0], dequantize(inputs["input"], element))
             return EQUAL
         case "moeq.route":
-            o = options(op, ("score", "renormalize", "scale"))
-            score = routing.scores(inputs["logits"], o.pop("score", "softmax"))
-            k = results[0].shape[1]
-            if "n_group" in op.attributes:
-                g = options(op, ("n_group", "topk_group", "group_score"))
-                want = routing.select(score, k, inputs["bias"], **g)
-                compare.assert_same(results[0], want, "ids")
-            compare.assert_route(results[0], results[1], score, k, bias=inputs["bias"], **o)
-            return Outcome(0, 4, "ulp")
+            return check_route(op, inputs, *results)
         case "moeq.group":
             experts = len(results[2]) - 1
             want = routing.group(inputs["ids"], experts, inputs["expert_map"], inputs["weights"])
@@ -180,8 +172,20 @@ def check_op(op: Op, values: dict, results: list) -> Outcome:
     raise ValueError(f"the reference does not know {op.name}")
 
 
+def check_route(op: Op, inputs: dict, ids, weights) -> Outcome:
+    o = options(op, ("score", "renormalize", "scale"))
+    score = routing.scores(inputs["logits"], o.pop("score", "softmax"))
+    k, bias = ids.shape[1], inputs["bias"]
+    if "n_group" in op.attributes:
+        groups = options(op, ("n_group", "topk_group", "group_score"))
+        compare.assert_same(ids, routing.select(score, k, bias, **groups), "ids")
+        error = compare.assert_route_weights(ids, weights, score, **o)
+    else:
+        error = compare.assert_route(ids, weights, score, k, bias=bias, **o)
+    return Outcome(error, 4 + 4 * o.get("renormalize", False), "ulp")
+
+
 def check_ulps(got, want, element, limit) -> Outcome:
-    # The f32 arithmetic loses what cancels: two ulps of f32 of the largest value too.
     compare.assert_ulps(got, want, element, limit)
     return Outcome(float(np.max(compare.ulps(got, want, element), initial=0)), limit, "ulp")
 

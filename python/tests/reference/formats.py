@@ -96,7 +96,7 @@ def unpack4(packed, length: int, element: str) -> np.ndarray:
     """The 4-bit values of bytes, `length` of them along the last dimension."""
     packed = np.asarray(packed).view(np.uint8)
     nibbles = np.stack([packed & 15, packed >> 4], -1)
-    nibbles = nibbles.reshape(*packed.shape[:-1], -1)[..., :length]
+    nibbles = nibbles.reshape(*packed.shape[:-1], 2 * packed.shape[-1])[..., :length]
     if element == "i4":
         return ((nibbles.astype(np.int8) ^ 8) - 8).astype(np.int8)
     return nibbles.astype(STORAGE[element])

@@ -68,6 +68,5 @@ def experts(
         h = formats.round_to(h.astype(np.float64), element)
     y = linear(h, w2, bias2).astype(np.float64)
     factor = np.where(slots >= 0, 1.0 if weight_on_input else weights, 0.0)
-    return np.einsum(
-        "tk,tkn->tn", factor, y[np.maximum(slots, 0)] if len(y) else y.reshape(0, top_k, -1)
-    )
+    chosen = y[np.maximum(slots, 0)] if len(y) else np.zeros((*slots.shape, y.shape[1]))
+    return np.einsum("tk,tkn->tn", factor, chosen)
