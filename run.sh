@@ -19,4 +19,4 @@ echo "== $name to PTX, build/out/$name"
 mkdir -p build/out
 build/bin/moeq-compile "$file" -o "build/out/$name"
 echo "== $name on the CPU"
-PYTHONPATH=python "$PYTHON" -m moeq.check "$file"
+PYTHONPATH=python "$PYTHON" python/tests/check.py "$file"
