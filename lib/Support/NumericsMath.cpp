@@ -164,37 +164,62 @@ Value moeq::emitSigmoid(Elementwise &e, Value x, ExpMode mode) {
   return emitTimesSigmoid(e, {}, {x, {}}, mode);
 }
 
-/// x Phi(x). Near 0, x / 2 + x^2 p(x^2). Elsewhere, with a = |x| and
-/// t = (a - 1.5) / (a + 1.5), Phi(-a) = exp(-a^2 / 2) p(t) / (a + 1.5).
+/// exp(-a^2 / 2) from a and its square.
+static Sum emitGaussian(Elementwise &e, Sum square, ExpMode mode) {
+  Value half = e.mul(square.high, -0.5f);
+  if (mode == ExpMode::Approx)
+    return {emitApproxExp(e, half), e.f32(half, 0.0f)};
+  return emitExpSum(e, {half, e.mul(square.low, -0.5f)});
+}
+
+/// x Phi(x). Near 0, x / 2 + x^2 p(x^2). Elsewhere, with a = |x|, d = a + 1.5
+/// and t = (a - 1.5) / d, Phi(-a) = exp(-a^2 / 2) p(t) / d. The latter is
+/// formed as a sum of two throughout, since each step would add to the error.
 static Value emitGelu(Elementwise &e, Value x, ExpMode mode) {
   Value a = e.minNumber(e.abs(x), e.f32(x, 14.5f));
   Value square = e.mul(a, a);
+  Value squareLow = e.fma(a, a, e.neg(square));
   Value near =
       emitPolynomial(e, square,
                      {-0x1.00d528p-17f, 0x1.dbff1p-14f, -0x1.36fd42p-10f,
                       0x1.46ce4cp-7f, -0x1.105832p-4f, 0x1.988454p-2f});
-  near = e.fma(square, near, e.mul(x, 0.5f));
+  near = e.add(e.fma(square, near, e.mul(x, 0.5f)), e.mul(squareLow, near));
 
-  Value reciprocal = e.div(1.0f, e.add(a, 1.5f));
-  Value t = e.mul(e.sub(a, 1.5f), reciprocal);
-  Value p = emitPolynomial(e, t,
-                           {0x1.292e26p-11f, 0x1.1fb11ap-11f, -0x1.60bf28p-10f,
-                            -0x1.66f2aap-9f, -0x1.3224f4p-9f, 0x1.04ac72p-8f,
-                            0x1.20d842p-6f, 0x1.253e24p-6f, -0x1.d70002p-5f,
-                            -0x1.8f9056p-3f, 0x1.3c144p-1f});
-  Value half = e.mul(square, -0.5f);
-  Value exp;
-  if (mode == ExpMode::Approx) {
-    exp = emitApproxExp(e, half);
-  } else {
-    Value squareLow = e.fma(a, a, e.neg(square));
-    exp = emitExpSum(e, {half, e.mul(squareLow, -0.5f)}).high;
-  }
-  Value phi = e.mul(exp, e.mul(p, reciprocal));
+  Value sum = e.add(a, 1.5f), sumLow = e.sub(a, e.sub(sum, 1.5f));
+  Value reciprocal = e.div(1.0f, sum);
+  Value lost = e.fma(e.neg(sum), reciprocal, 1.0f);
+  lost = e.fma(e.neg(sumLow), reciprocal, lost);
+  Value reciprocalLow = e.mul(lost, reciprocal);
+  Value difference = e.sub(a, 1.5f);
+  Value t = e.mul(difference, reciprocal);
+  Value tLow = e.fma(difference, reciprocal, e.neg(t));
+  tLow = e.fma(difference, reciprocalLow, tLow);
+
+  const float c0 = 0x1.3c144p-1f;
+  Value slope = emitPolynomial(
+      e, t,
+      {0x1.292e26p-11f, 0x1.1fb11ap-11f, -0x1.60bf28p-10f, -0x1.66f2aap-9f,
+       -0x1.3224f4p-9f, 0x1.04ac72p-8f, 0x1.20d842p-6f, 0x1.253e24p-6f,
+       -0x1.d70002p-5f, -0x1.8f9056p-3f});
+  Value rise = e.mul(t, slope);
+  Value riseLow = e.fma(tLow, slope, e.fma(t, slope, e.neg(rise)));
+  Value p = e.add(rise, c0);
+  Value pLow = e.add(e.add(e.sub(c0, p), rise), riseLow);
+
+  auto product = [&](Sum left, Sum right) -> Sum {
+    Value high = e.mul(left.high, right.high);
+    Value low = e.fma(left.high, right.high, e.neg(high));
+    low = e.fma(left.low, right.high, low);
+    return {high, e.fma(left.high, right.low, low)};
+  };
+  Sum gaussian = emitGaussian(e, {square, squareLow}, mode);
+  Sum phi = product(gaussian, product({p, pLow}, {reciprocal, reciprocalLow}));
+  Value finite = emitFinite(e, x);
+  Sum tail = product({finite, e.f32(x, 0.0f)}, phi);
   Value isNegative = e.compare(CmpFPredicate::OLT, x, 0.0f);
-  Value product = e.mul(emitFinite(e, x), phi);
-  Value far = e.select(isNegative, product, e.sub(x, product));
-  Value isNear = e.compare(CmpFPredicate::OLT, a, 0.75f);
+  Value far = e.select(isNegative, e.add(tail.high, tail.low),
+                       e.sub(x, e.add(tail.high, tail.low)));
+  Value isNear = e.compare(CmpFPredicate::OLT, a, 0.65f);
   return e.select(e.isNaN(x), x, e.select(isNear, near, far));
 }
 

@@ -65,8 +65,7 @@ ActivationParameters getActivationParameters(OpTy op) {
 }
 
 /// The value of an activation function by the table of `moeq.activate`. `up` is
-/// null unless the function is gated. At most 2 ulp; the functions of gelu, at
-/// most 5 ulp where x is negative.
+/// null unless the function is gated. At most 2 ulp.
 Value emitActivation(Elementwise &e, const ActivationParameters &parameters,
                      Value gate, Value up = {});
 
