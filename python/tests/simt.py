@@ -57,6 +57,10 @@ def element_of(type_text):
     return (vector[2], int(vector[1])) if vector else (type_text, 0)
 
 
+def element_of_memref(type_text):
+    return re.fullmatch(r"memref<(?:[\d?]+x)*(\w+)>", type_text)[1]
+
+
 def parse_number(text, element):
     if text in ("true", "false"):
         return np.bool_(text == "true")
@@ -173,7 +177,8 @@ class Machine:
     # The host.
 
     def run(self, name, arrays):
-        """Calls @name with arrays as its memrefs; they are changed in place."""
+        """Calls @name with arrays as its memrefs; they are changed in place. What it
+        returns."""
         block = body(self.functions[name])
         self.host = {}
         for (argument, _), array in zip(block.arguments, arrays, strict=True):
@@ -184,10 +189,21 @@ class Machine:
             self.host[argument] = (address, array.shape)
         for op in block.ops:
             self.host_op(op)
+        results = [
+            self.read(self.host[o], element_of_memref(t))
+            for o, t in zip(op.operands, op.operand_types, strict=True)
+        ]
         for (argument, _), array in zip(block.arguments, arrays, strict=True):
             address, _ = self.host[argument]
             out = self.memory.bytes[address : address + array.nbytes]
             array[...] = out.view(array.dtype).reshape(array.shape)
+        return results
+
+    def read(self, buffer, element):
+        address, shape = buffer
+        dtype = np.dtype(DTYPES[element])
+        size = int(np.prod(shape)) * dtype.itemsize
+        return self.memory.bytes[address : address + size].view(dtype).reshape(shape).copy()
 
     def host_op(self, op):
         values = [self.host[o] for o in op.operands]
@@ -196,9 +212,12 @@ class Machine:
         elif op.name == "memref.dim":
             self.host[op.results[0]] = values[0][1][values[1]]
         elif op.name == "memref.alloc":
-            shape, element = re.match(r"memref<(?:(.*)x)?(\w+)>", op.result_types[0]).groups()
+            element = element_of_memref(op.result_types[0])
             sizes = iter(values)
-            extents = [next(sizes) if d == "?" else int(d) for d in shape.split("x")]
+            extents = [
+                next(sizes) if d == "?" else int(d)
+                for d in re.findall(r"(\d+|\?)x", op.result_types[0])
+            ]
             size = int(np.prod(extents)) * np.dtype(DTYPES[element]).itemsize
             address = self.memory.allocate(size)
             self.memory.bytes[address : address + size] = 0xFF

@@ -1,5 +1,8 @@
 """The kernels of every op but the tensor-core matmul, executed without a GPU."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -15,9 +18,15 @@ OUTLINE = "moeq-outline-kernels,canonicalize,cse"
 
 
 def run(text: str, *arrays) -> None:
-    """Runs the kernels of @f of `text` on arrays, those that it writes in place."""
+    """Runs the kernels of @f of `text` on arrays, those that it writes in place. The
+    loops that the CPU runs give the same bits."""
+    on_cpu = [array.copy() for array in arrays]
+    names = [f"arg{i}" for i in range(len(arrays))]
+    moeq.run(moeq.parse(text), "f", dict(zip(names, on_cpu, strict=True)))
     module = moeq.parse(text).run_pipeline(OUTLINE)
     Machine(module.print(generic=True)).run("f", arrays)
+    for name, array, other in zip(names, arrays, on_cpu, strict=True):
+        compare.assert_same(array, other, name)
 
 
 def memref(shape, element: str) -> str:
@@ -474,3 +483,32 @@ def test_grouped_matmul(rng, counts):
     run(text, *a.components(), *b.components(), offsets, c)
     compare.assert_within(c, grouped_matmul(a, b, offsets, init), "bf16")
     np.testing.assert_array_equal(c[offsets[-1] :], init[offsets[-1] :])
+
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+@pytest.mark.parametrize("tokens", [0, 1, 9])
+@pytest.mark.parametrize("file", sorted(EXAMPLES.glob("*tiny*.mlir")), ids=lambda f: f.stem)
+def test_layer(rng, file, tokens):
+    """A whole layer by kernels, the matmuls without tensor cores: the bits of the CPU."""
+    module = moeq.parse(file.read_text())
+    entry = re.search(r"func\.func @(\w+)", file.read_text())[1]
+    arguments, _ = module.signature(entry)
+    inputs = {}
+    for argument in arguments:
+        shape = [tokens if n < 0 else n for n in argument.shape]
+        if argument.element in ("f8E8M0FNU", "f8E4M3FN", "i8"):
+            low, high = (120, 124) if argument.element == "f8E8M0FNU" else (0, 120)
+            value = rng.integers(low, high, shape).astype(np.uint8)
+        elif argument.element == "i32":
+            value = rng.integers(-1, 4, shape).astype(np.int32)
+        else:
+            value = rng.standard_normal(shape) / (20 if "." in argument.name else 1)
+            value = value.astype(formats.STORAGE[argument.element])
+        inputs[argument.name] = value
+    (expected,) = moeq.run(module, entry, inputs)
+    module.run_pipeline("moeq-to-kernels{chip=sm_80},lower-affine")
+    arrays = [inputs[a.name] for a in arguments]
+    (got,) = Machine(module.print(generic=True)).run(entry, arrays)
+    compare.assert_same(got.astype(np.float32), expected.view(got.dtype).astype(np.float32))

@@ -43,8 +43,11 @@ static LogicalResult outlineMatmul(OpTy op, gpu::GPUModuleOp module) {
   if (failed(chip))
     return failure();
   std::string reason;
-  FailureOr<MatmulKernelSpec> spec =
-      getMatmulKernelSpec(op, chip->sharedMemory, reason);
+  FailureOr<MatmulKernelSpec> spec = failure();
+  if (chip->name == "sm_90a")
+    spec = getMatmulKernelSpec(op, chip->sharedMemory, reason);
+  else
+    reason = "wgmma is of sm_90a, not of " + chip->name.str();
   if (failed(spec)) {
     op.emitRemark("runs without tensor cores: ") << reason;
     return moeq::buildGeneralMatmul(op, module);

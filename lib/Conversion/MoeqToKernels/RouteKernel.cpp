@@ -24,9 +24,9 @@ using namespace mlir::moeq;
 static constexpr int64_t kThreads = 128, kMaxExperts = 1024, kMaxChoices = 64;
 
 namespace {
-/// Ranks as signed integers: those of what cannot be chosen (again), of what
-/// only the lack of anything else chooses, and of NaN, are below that of -Inf.
-enum Rank : int32_t { kTaken = INT32_MIN, kMasked, kNaN };
+/// The rank of what cannot be chosen, or was already: below that of any number
+/// (emitOrderKey).
+constexpr int32_t kTaken = INT32_MIN;
 
 class RouteKernel {
 public:
@@ -43,8 +43,6 @@ private:
   Value itemOf(int64_t i) {
     return e.addI(lane, static_cast<uint32_t>(i * kWarpSize));
   }
-  /// An integer that orders like the number does, with one zero.
-  Value rankOf(Value number);
   /// The number of the item of the highest rank, the lowest of several, in all
   /// lanes; its rank becomes kTaken.
   Value takeBest(MutableArrayRef<Value> ranks);
@@ -63,13 +61,6 @@ private:
   SmallVector<Value> isExpert, scores;
 };
 } // namespace
-
-Value RouteKernel::rankOf(Value number) {
-  Value bits = e.toBits(e.add(number, 0.0f));
-  Value magnitude = e.andI(e.shrS(bits, 31), 0x7fffffff);
-  return e.select(e.isNaN(number), k.i32(kNaN),
-                  arith::XOrIOp::create(k, bits, magnitude));
-}
 
 Value RouteKernel::takeBest(MutableArrayRef<Value> ranks) {
   Value best = ranks[0], bestItem = lane;
@@ -168,7 +159,7 @@ void RouteKernel::maskGroups(MutableArrayRef<Value> ranks,
     for (int64_t distance = kWarpSize / 2; distance > 0; distance /= 2)
       merge(k.shuffleXor(first, distance),
             topTwo ? k.shuffleXor(second, distance) : lowest);
-    Value rank = rankOf(topTwo && size > 1 ? e.add(first, second) : first);
+    Value rank = emitOrderKey(e, topTwo ? e.add(first, second) : first);
     Value &place = groupRanks[group / kWarpSize];
     place = e.select(k.equal(lane, k.i32(group % kWarpSize)), rank, place);
   }
@@ -181,9 +172,8 @@ void RouteKernel::maskGroups(MutableArrayRef<Value> ranks,
       isKept = isKept ? Value(arith::OrIOp::create(k, isKept, same)) : same;
     }
   }
-  for (auto [rank, isKept, valid] : llvm::zip_equal(ranks, kept, isExpert))
-    rank = e.select(arith::OrIOp::create(k, isKept, k.negate(valid)), rank,
-                    k.i32(kMasked));
+  for (auto [rank, isKept] : llvm::zip_equal(ranks, kept))
+    rank = e.select(isKept, rank, k.i32(kTaken));
 }
 
 void RouteKernel::routeToken(Value token) {
@@ -197,7 +187,8 @@ void RouteKernel::routeToken(Value token) {
           k.ifElse(isExpert[i], [&] { return k.load(bias, expert); }, k.f32(0));
       choices[i] = e.add(choices[i], of);
     }
-    ranks.push_back(e.select(isExpert[i], rankOf(choices[i]), k.i32(kTaken)));
+    ranks.push_back(
+        e.select(isExpert[i], emitOrderKey(e, choices[i]), k.i32(kTaken)));
   }
   if (op.getNGroup())
     maskGroups(ranks, choices);

@@ -74,3 +74,13 @@ func.func @schedule(%a: memref<?x64xbf16>, %w: memref<64x64xbf16>, %c: memref<?x
     config(<tile = [128, 256], schedule = ping_pong>)
   return
 }
+
+// -----
+
+module attributes {moeq.target = #moeq.target<chip = "sm_89">} {
+  func.func @chip(%a: memref<?x64xbf16>, %w: memref<64x64xbf16>, %c: memref<?x64xbf16>) {
+    // expected-remark@+1 {{runs without tensor cores: wgmma is of sm_90a, not of sm_89}}
+    moeq.matmul lhs(%a : memref<?x64xbf16>) rhs(%w : memref<64x64xbf16>) outs(%c : memref<?x64xbf16>)
+    return
+  }
+}
