@@ -512,3 +512,33 @@ def test_layer(rng, file, tokens):
     arrays = [inputs[a.name] for a in arguments]
     (got,) = Machine(module.print(generic=True)).run(entry, arrays)
     compare.assert_same(got.astype(np.float32), expected.view(got.dtype).astype(np.float32))
+
+
+@pytest.mark.parametrize("element", ["f8E4M3FN", "f8E5M2"])
+def test_conversions(rng, element):
+    """Every f16, and f32 of random bits, to fp8; every code back."""
+    text = f"""
+    #id = affine_map<(i) -> (i)>
+    func.func @f(%x: memref<?xf32>, %codes: memref<?x{element}>, %back: memref<?xf32>) {{
+      linalg.generic {{indexing_maps = [#id, #id], iterator_types = ["parallel"]}}
+          ins(%x : memref<?xf32>) outs(%codes : memref<?x{element}>) {{
+      ^bb0(%a: f32, %o: {element}):
+        %r = arith.truncf %a : f32 to {element}
+        linalg.yield %r : {element}
+      }}
+      linalg.generic {{indexing_maps = [#id, #id], iterator_types = ["parallel"]}}
+          ins(%codes : memref<?x{element}>) outs(%back : memref<?xf32>) {{
+      ^bb0(%a: {element}, %o: f32):
+        %r = arith.extf %a : {element} to f32
+        linalg.yield %r : f32
+      }}
+      return
+    }}"""
+    halves = np.arange(1 << 16, dtype=np.uint16).view(np.float16).astype(np.float32)
+    words = rng.integers(0, 1 << 32, 1 << 13, dtype=np.uint64).astype(np.uint32).view(np.float32)
+    x = np.concatenate([halves, words])
+    x[np.isnan(x)] = np.nan  # NumPy warns of signalling ones
+    codes, back = np.zeros(len(x), np.uint8), np.zeros_like(x)
+    run(text, x, codes, back)
+    np.testing.assert_array_equal(codes, formats.encode(x, element))
+    np.testing.assert_array_equal(back, formats.decode(codes, element))
