@@ -37,10 +37,10 @@ static void buildBufferize(OpPassManager &pm) {
 }
 
 void mlir::moeq::buildToCpu(OpPassManager &pm) {
+  pm.addPass(moeq_gpu::createMoeqGPUTilesToSCF());
   pm.addPass(createMoeqDecompose());
   pm.addPass(createMoeqUnpackScaled());
   buildBufferize(pm);
-  pm.addPass(moeq_gpu::createMoeqGPUTilesToSCF());
   pm.addPass(createMoeqToLinalg());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
