@@ -1,6 +1,7 @@
 """Suite `smoke`: the whole Mixtral layer against an f32 reference, and the speed of its
 grouped matmuls against the dense rate of the same run."""
 
+import functools
 import time
 
 import torch
@@ -105,7 +106,7 @@ def layer(records, deadline: float, tokens=TOKENS, routings=ROUTINGS) -> None:
         for routing in routings:
             records.attempt(
                 f"layer T={count} {routing}",
-                lambda t=count, r=routing: layer_row(kernels, weights, t, r),
+                functools.partial(layer_row, kernels, weights, count, routing),
                 deadline,
             )
 
@@ -195,7 +196,7 @@ def matmul(records, deadline: float) -> None:
             for routing in ("balanced", "uniform"):
                 records.attempt(
                     f"matmul {scheme} K={k} N={n} {routing}",
-                    lambda s=scheme, n=n, k=k, r=routing, d=dense: matmul_row(s, n, k, r, d, bandwidth),
+                    functools.partial(matmul_row, scheme, n, k, routing, dense, bandwidth),
                     deadline,
                 )
                 torch.cuda.empty_cache()

@@ -7,7 +7,6 @@ and launch what was compiled; the last needs the CUDA driver only, not LLVM.
 from moeq.driver import Kernels, load
 from moeq.errors import Diagnostic, Error
 from moeq.module import Artifact, Module, compile, parse
-from moeq.run import run
 
 __all__ = [
     "Artifact",
@@ -20,3 +19,12 @@ __all__ = [
     "parse",
     "run",
 ]
+
+
+def __getattr__(name: str):
+    # `run` needs NumPy, which a machine that only launches kernels may lack.
+    if name == "run":
+        from moeq.execution import run
+
+        return run
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

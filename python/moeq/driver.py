@@ -154,9 +154,7 @@ class Kernels:
         others = [w for w in entry["workspaces"] if not w.get("zeroed")]
         places = self.place(self.workspaces, (name, stream), others, sizes, cuda.allocate)
         if zeroed:
-            places |= self.place(
-                self.zeroed, (name, stream), zeroed, sizes, cuda.allocate_zeroed
-            )
+            places |= self.place(self.zeroed, (name, stream), zeroed, sizes, cuda.allocate_zeroed)
         return places
 
     def place(self, allocations, key, workspaces, sizes, allocate) -> dict[str, int]:

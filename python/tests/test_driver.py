@@ -2,6 +2,8 @@
 
 import ctypes
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -319,3 +321,9 @@ def test_drivers_absence(monkeypatch):
     )
     with pytest.raises(moeq.Error, match="found no CUDA driver"):
         cuda.driver()
+
+
+def test_launching_needs_no_numpy():
+    script = "import sys; sys.modules['numpy'] = None; import moeq; print(moeq.load.__name__)"
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert result.stdout == "load\n", result.stderr
