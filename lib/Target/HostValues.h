@@ -71,8 +71,8 @@ private:
 
   DenseMap<Value, View> buffers;
   SmallVector<std::string> symbols;
-  /// Trees repeat what is used twice: bounds on the work of one function, and on
-  /// the depth of one value.
+  /// Trees repeat what is used twice: bounds on the work of one function, and
+  /// on the depth of one value.
   int64_t budget = 100000, depth = 200;
   bool failed = false;
 };
