@@ -19,6 +19,9 @@ static constexpr int64_t kConsumerRows = 64, kStageDepthBytes = 128;
 static constexpr int64_t kStagingBytes = 16384, kBarrierBytes = 16,
                          kMailboxBytes = 80;
 static constexpr int64_t kMaxStages = 8;
+/// Row tiles of a raster group: the weights that 8 of them share stay in the
+/// L2.
+static constexpr int64_t kRaster = 8;
 /// The clock under a tensor-core load on an H200, Hz; taken for other chips
 /// too.
 static constexpr double kClock = 1.55e9;
@@ -104,15 +107,17 @@ SmallVector<RankedConfig> moeq::rankConfigs(MLIRContext *context,
                                             const Chip &chip,
                                             const MatmulProblem &problem) {
   SmallVector<RankedConfig> ranked;
+  // Tiles at the end of a group cost less: CTAs take them as they become free.
+  Schedule schedule =
+      problem.groups > 1 ? Schedule::Dynamic : Schedule::Persistent;
   for (int64_t rows : {128, 64}) {
     if (rows < 128 && problem.rows > rows) // Weights are read once a row tile.
       continue;
     for (int64_t columns : {256, 128, 64}) {
       auto getConfig = [&](int64_t stages) {
         return ConfigAttr::get(context, {rows, columns}, stages,
-                               rows / kConsumerRows, Schedule::Persistent,
-                               /*swapAb=*/false, /*splitK=*/1,
-                               /*raster=*/16);
+                               rows / kConsumerRows, schedule,
+                               /*swapAb=*/false, /*splitK=*/1, kRaster);
       };
       int64_t stages = kMaxStages;
       while (stages > 1 &&

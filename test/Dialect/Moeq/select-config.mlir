@@ -6,7 +6,7 @@
 !act = !moeq.scaled<f8E4M3FN, block = [*], scale = f32>
 
 // CHECK-LABEL: func @fp8(
-// CHECK:       moeq.grouped_matmul {{.*}} config(<tile = [128, 256], stages = 4, consumers = 2, schedule = persistent, swap_ab = false, split_k = 1, raster = 16>)
+// CHECK:       moeq.grouped_matmul {{.*}} config(<tile = [128, 256], stages = 4, consumers = 2, schedule = dynamic, swap_ab = false, split_k = 1, raster = 8>)
 // FEW-LABEL:   func @fp8(
 // FEW:         config(<tile = [128, 256], stages = 4, consumers = 2,
 // On a chip with 99 KiB, two stages of 128 x 128 or three of 128 x 64.
