@@ -142,9 +142,8 @@ Value Elementwise::fromBits(Value a) const {
   return arith::BitcastOp::create(builder, loc, f32Like(a), a);
 }
 Value Elementwise::roundToI32(Value a) const {
-  // The ulp of 1.5 * 2^23 is 1, so the sum's last bits are the integer.
-  const float magic = 0x1.8p23f;
-  return subI(toBits(add(a, magic)), toBits(f32(a, magic)));
+  Value rounded = math::RoundEvenOp::create(builder, loc, a);
+  return arith::FPToSIOp::create(builder, loc, i32Like(a), rounded);
 }
 Value Elementwise::extendU8(Value a) const {
   return arith::ExtUIOp::create(builder, loc, i32Like(a), a);
