@@ -25,7 +25,7 @@ protected:
                        Schedule schedule = Schedule::Persistent) {
     return ConfigAttr::get(&context, {rows, columns}, stages, rows / 64,
                            schedule,
-                           /*swapAb=*/false, /*splitK=*/1, /*raster=*/16);
+                           /*swapAb=*/false, /*splitK=*/1, /*raster=*/8);
   }
 
   MLIRContext context;
@@ -55,7 +55,7 @@ TEST_F(CostModelTest, configsFit) {
       EXPECT_EQ(candidate.cost.bytes, getSharedMemoryBytes(config));
       EXPECT_GE(config.getStages(), 2);
       ConfigAttr more = getConfig(config.getTile()[0], config.getTile()[1],
-                                  config.getStages() + 1);
+                                  config.getStages() + 1, Schedule::Dynamic);
       EXPECT_TRUE(config.getStages() == 8 ||
                   getSharedMemoryBytes(more) > chip.sharedMemory);
     }
@@ -71,7 +71,7 @@ TEST_F(CostModelTest, largestTile) {
         MatmulProblem problem{8, rows, columns, 4096, bits, bits, 16, bits};
         ConfigAttr best =
             rankConfigs(&context, getChip("sm_90a"), problem).front().config;
-        EXPECT_EQ(best, getConfig(128, 256, 4))
+        EXPECT_EQ(best, getConfig(128, 256, 4, Schedule::Dynamic))
             << rows << ' ' << columns << ' ' << bits;
       }
 }
