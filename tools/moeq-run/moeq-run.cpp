@@ -27,7 +27,9 @@ using namespace mlir;
 using namespace mlir::moeq;
 namespace cl = llvm::cl;
 
+namespace {
 enum class Device { Cpu, Cuda };
+} // namespace
 
 static cl::OptionCategory category("moeq-run options");
 static cl::opt<std::string> file(cl::Positional, cl::Required,
