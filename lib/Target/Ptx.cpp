@@ -92,7 +92,9 @@ static LogicalResult verifyTranslatable(gpu::GPUModuleOp module) {
   WalkResult result = module.walk([&](Operation *op) {
     if (op == module)
       return WalkResult::advance();
-    if (isa<LLVM::LLVMDialect, NVVM::NVVMDialect>(op->getDialect()))
+    if (isa<NVVM::NVVMDialect>(op->getDialect()))
+      return WalkResult::advance();
+    if (isa<LLVM::LLVMDialect>(op->getDialect()))
       return succeeded(verifyTypeAttributes(op)) ? WalkResult::advance()
                                                  : WalkResult::interrupt();
     // A cast is what is left around the operation that matters.

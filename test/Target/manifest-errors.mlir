@@ -271,3 +271,40 @@ module attributes {gpu.container_module, moeq.target = #moeq.target<chip = "sm_9
     }
   }
 }
+
+// -----
+
+module attributes {moeq.target = #moeq.target<chip = "sm_90a">} {
+  func.func @no_return() {
+    // expected-error @below {{expects a return here}}
+    llvm.unreachable
+  }
+}
+
+// -----
+
+module attributes {gpu.container_module, moeq.target = #moeq.target<chip = "sm_90a">} {
+  func.func @asynchronous(%x: memref<4xf32>) {
+    %c1 = arith.constant 1 : index
+    // expected-error @below {{has no form in a manifest: expects launches in order, got an asynchronous one}}
+    %token = gpu.launch_func async @kernels::@kernel blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%x : memref<4xf32>)
+    return
+  }
+  gpu.module @kernels {
+    llvm.func @kernel(%x: !llvm.ptr<1>) attributes {nvvm.kernel, gpu.kernel} {
+      llvm.return
+    }
+  }
+}
+
+// -----
+
+module attributes {gpu.container_module, moeq.target = #moeq.target<chip = "sm_90a">} {
+  func.func @no_kernel(%x: memref<4xf32>) {
+    %c1 = arith.constant 1 : index
+    // expected-error @below {{expects a kernel, got @kernels::@kernel}}
+    gpu.launch_func @kernels::@kernel blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%x : memref<4xf32>)
+    return
+  }
+  gpu.binary @kernels [#gpu.object<#nvvm.target<chip = "sm_90a">, "PTX">]
+}

@@ -66,6 +66,7 @@ constexpr Pipeline pipelines[] = {
     {"moeq-decompose,moeq-fuse,moeq-tile{tile-m=16 tile-n=64},"
      "moeq-unpack-scaled"},
     {"moeq-expand-small-floats"},
+    {"moeq-gpu-tiles-to-scf"},
     {"moeq-outline-kernels"},
     {"moeq-attach-target,moeq-split-kernels"},
     {"moeq-print-manifest"},

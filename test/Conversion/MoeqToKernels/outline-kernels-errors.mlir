@@ -113,3 +113,12 @@ func.func @cube(%x: memref<4x6x8xf32>, %q: memref<4x6x8xf8E4M3FN>, %s: memref<2x
       outs(%q, %s : memref<4x6x8xf8E4M3FN>, memref<2x6x2xf32> as !c) recipe(<deepgemm>)
   return
 }
+
+// -----
+
+func.func @layer(%x: memref<?x64xbf16>, %l: memref<?x8xf32>, %w13: memref<8x256x64xbf16>, %w2: memref<8x64x128xbf16>, %y: memref<?x64xbf16>) {
+  // expected-error @+1 {{'moeq.experts' op expects an op that has a kernel}}
+  moeq.experts hidden(%x : memref<?x64xbf16>) logits(%l : memref<?x8xf32>) w13(%w13 : memref<8x256x64xbf16>)
+      w2(%w2 : memref<8x64x128xbf16>) outs(%y : memref<?x64xbf16>) top_k(2) function(swiglu)
+  return
+}

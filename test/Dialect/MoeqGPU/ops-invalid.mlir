@@ -1,0 +1,250 @@
+// RUN: moeq-opt %s --split-input-file --verify-diagnostics
+
+// expected-error@+1 {{expects the number of stages, got 2 extents}}
+func.func private @ring_stages(!moeq_gpu.ring<4x2x[64x128xi8]>)
+
+// -----
+
+// expected-error@+1 {{expects a payload, got none}}
+func.func private @ring_payload(!moeq_gpu.ring<4x[]>)
+
+// -----
+
+// expected-error@+1 {{expects a tile, got 0x64}}
+func.func private @schedule_tile(!moeq_gpu.schedule<0x64, raster = 1, groups_per_lane = 1>)
+
+// -----
+
+// expected-error@+1 {{expects a raster of at least 1, got 0}}
+func.func private @schedule_raster(!moeq_gpu.schedule<64x64, raster = 0, groups_per_lane = 1>)
+
+// -----
+
+func.func @schedule_of(%n: i32) {
+  // expected-error@+1 {{expects either offsets or rows}}
+  %0 = moeq_gpu.schedule columns(%n) : !moeq_gpu.schedule<64x64, raster = 1, groups_per_lane = 1>
+  return
+}
+
+// -----
+
+func.func @tiles_tile(%n: index) {
+  // expected-error@+1 {{expects a tile, got 64x0}}
+  moeq_gpu.tiles rows(%n) columns(%n) tile [64, 0] {
+  ^bb0(%e: index, %r: index, %end: index, %c: index):
+  }
+  return
+}
+
+// -----
+
+func.func @map_layout(%a: memref<4x128xi8, strided<[256, 1]>>) {
+  // expected-error@+1 {{expects a contiguous memref, got 'memref<4x128xi8, strided<[256, 1]>>'}}
+  %0 = moeq_gpu.encode_tensor_map %a : memref<4x128xi8, strided<[256, 1]>> -> !moeq_gpu.tensor_map<64x128xi8>
+  return
+}
+
+// -----
+
+func.func @subtile_panels(%t: !moeq_gpu.tile<64x256xi8>, %row: i32) {
+  // expected-error@+1 {{expects a source of one panel, got 2}}
+  %0 = moeq_gpu.subtile %t[%row] : !moeq_gpu.tile<64x256xi8> -> !moeq_gpu.tile<8x256xi8>
+  return
+}
+
+// -----
+
+func.func @subtile_rows(%t: !moeq_gpu.tile<64x128xi8>, %row: i32) {
+  // expected-error@+1 {{expects rows of '!moeq_gpu.tile<64x128xi8>', got '!moeq_gpu.tile<128x128xi8>'}}
+  %0 = moeq_gpu.subtile %t[%row] : !moeq_gpu.tile<64x128xi8> -> !moeq_gpu.tile<128x128xi8>
+  return
+}
+
+// -----
+
+!ring = !moeq_gpu.ring<2x[64x128xi8, 64x128xi8]>
+!map = !moeq_gpu.tensor_map<64x128xi8>
+func.func @fill_maps(%ring: !ring, %c: !moeq_gpu.cursor, %a: !map, %i: i32) {
+  // expected-error@+1 {{expects 2 tensor maps, got 1}}
+  moeq_gpu.ring.fill %ring[%c] from(%a at %i, %i) : !ring, !map
+  return
+}
+
+// -----
+
+!ring = !moeq_gpu.ring<2x[64x128xi8]>
+!map = !moeq_gpu.tensor_map<64x128xi8>
+func.func @fill_coordinates(%ring: !ring, %c: !moeq_gpu.cursor, %a: !map, %i: i32) {
+  // expected-error@+1 {{expects 2 coordinates, got 3}}
+  moeq_gpu.ring.fill %ring[%c] from(%a at %i, %i, %i) : !ring, !map
+  return
+}
+
+// -----
+
+!ring = !moeq_gpu.ring<2x[64x128xi8]>
+!map = !moeq_gpu.tensor_map<48x128xi8>
+func.func @fill_box(%ring: !ring, %c: !moeq_gpu.cursor, %a: !map, %i: i32) {
+  // expected-error@+1 {{expects a tensor map that fills '!moeq_gpu.tile<64x128xi8>', got '!moeq_gpu.tensor_map<48x128xi8>'}}
+  moeq_gpu.ring.fill %ring[%c] from(%a at %i, %i) : !ring, !map
+  return
+}
+
+// -----
+
+!ring = !moeq_gpu.ring<2x[64x128xi8]>
+func.func @wait_results(%ring: !ring, %c: !moeq_gpu.cursor) {
+  // expected-error@+1 {{expects the payload types as results, got '!moeq_gpu.tile<8x128xi8>'}}
+  %0 = moeq_gpu.ring.wait %ring[%c] : !ring -> !moeq_gpu.tile<8x128xi8>
+  return
+}
+
+// -----
+
+func.func @mma_result(%a: !moeq_gpu.tile<64x128xi8>) {
+  // expected-error@+1 {{expects a result of i32, got 'f32'}}
+  %0 = moeq_gpu.mma %a, %a : !moeq_gpu.tile<64x128xi8>, !moeq_gpu.tile<64x128xi8> -> !moeq_gpu.fragment<64x64xf32>
+  return
+}
+
+// -----
+
+func.func @mma_panels(%a: !moeq_gpu.tile<64x128xi8>, %b: !moeq_gpu.tile<64x256xi8>) {
+  // expected-error@+1 {{expects operands of one panel and the same columns, got '!moeq_gpu.tile<64x128xi8>' and '!moeq_gpu.tile<64x256xi8>'}}
+  %0 = moeq_gpu.mma %a, %b : !moeq_gpu.tile<64x128xi8>, !moeq_gpu.tile<64x256xi8> -> !moeq_gpu.fragment<64x64xi32>
+  return
+}
+
+// -----
+
+func.func @mma_columns(%a: !moeq_gpu.tile<64x128xi8>, %b: !moeq_gpu.tile<264x128xi8>) {
+  // expected-error@+1 {{expects at most 256 rows of b, got 264}}
+  %0 = moeq_gpu.mma %a, %b : !moeq_gpu.tile<64x128xi8>, !moeq_gpu.tile<264x128xi8> -> !moeq_gpu.fragment<64x264xi32>
+  return
+}
+
+// -----
+
+func.func @mma_rows(%a: !moeq_gpu.tile<128x128xi8>, %b: !moeq_gpu.tile<64x128xi8>) {
+  // expected-error@+1 {{expects 64 rows of a, got 128}}
+  %0 = moeq_gpu.mma %a, %b : !moeq_gpu.tile<128x128xi8>, !moeq_gpu.tile<64x128xi8> -> !moeq_gpu.fragment<128x64xi32>
+  return
+}
+
+// -----
+
+func.func @mma_accumulator(%a: !moeq_gpu.tile<64x128xi8>, %c: !moeq_gpu.fragment<64x8xi32>) {
+  // expected-error@+1 {{expects an accumulator of '!moeq_gpu.fragment<64x64xi32>', got '!moeq_gpu.fragment<64x8xi32>'}}
+  %0 = "moeq_gpu.mma"(%a, %a, %c) : (!moeq_gpu.tile<64x128xi8>, !moeq_gpu.tile<64x128xi8>, !moeq_gpu.fragment<64x8xi32>) -> !moeq_gpu.fragment<64x64xi32>
+  return
+}
+
+// -----
+
+func.func @slice_columns(%f: !moeq_gpu.fragment<64x64xf32>) {
+  // expected-error@+1 {{expects columns of '!moeq_gpu.fragment<64x64xf32>', got '!moeq_gpu.fragment<64x32xf32>' at 40}}
+  %0 = moeq_gpu.slice %f[40] : !moeq_gpu.fragment<64x64xf32> -> !moeq_gpu.fragment<64x32xf32>
+  return
+}
+
+// -----
+
+func.func @map_arguments(%a: !moeq_gpu.fragment<64x64xf32>, %i: i32) {
+  // expected-error@+1 {{expects 3 arguments of the body, got 2}}
+  %0 = moeq_gpu.map(%a : !moeq_gpu.fragment<64x64xf32>) at(%i, %i) {
+  ^bb0(%x: f32, %r: index):
+    moeq_gpu.yield %x : f32
+  } -> !moeq_gpu.fragment<64x64xf32>
+  return
+}
+
+// -----
+
+func.func @map_argument(%a: !moeq_gpu.fragment<64x64xf32>, %i: i32) {
+  // expected-error@+1 {{expects a body argument of 'f32', got 'bf16'}}
+  %0 = moeq_gpu.map(%a : !moeq_gpu.fragment<64x64xf32>) at(%i, %i) {
+  ^bb0(%x: bf16, %r: index, %c: index):
+    moeq_gpu.yield %x : bf16
+  } -> !moeq_gpu.fragment<64x64xbf16>
+  return
+}
+
+// -----
+
+func.func @map_row(%a: !moeq_gpu.fragment<64x64xf32>, %i: i32) {
+  // expected-error@+1 {{expects row and column of type index, got 'i32'}}
+  %0 = moeq_gpu.map(%a : !moeq_gpu.fragment<64x64xf32>) at(%i, %i) {
+  ^bb0(%x: f32, %r: i32, %c: index):
+    moeq_gpu.yield %x : f32
+  } -> !moeq_gpu.fragment<64x64xf32>
+  return
+}
+
+// -----
+
+!map = !moeq_gpu.tensor_map<64x128xi8>
+func.func @store_element(%f: !moeq_gpu.fragment<64x128xi8>, %t: !moeq_gpu.tile<64x128xi8>, %m: !map, %p: !llvm.ptr<1>, %i: i32, %n: i64) {
+  // expected-error@+1 {{expects elements of 16 or 32 bits, got 'i8'}}
+  moeq_gpu.store %f, %t, %m, %p[%i, %i] pitch(%n) : !moeq_gpu.fragment<64x128xi8>, !moeq_gpu.tile<64x128xi8>, !map
+  return
+}
+
+// -----
+
+!map = !moeq_gpu.tensor_map<64x64xbf16>
+func.func @store_tile(%f: !moeq_gpu.fragment<64x64xbf16>, %t: !moeq_gpu.tile<64x128xbf16>, %m: !map, %p: !llvm.ptr<1>, %i: i32, %n: i64) {
+  // expected-error@+1 {{expects a value of 64 rows and a tile like it, got '!moeq_gpu.fragment<64x64xbf16>' and '!moeq_gpu.tile<64x128xbf16>'}}
+  moeq_gpu.store %f, %t, %m, %p[%i, %i] pitch(%n) : !moeq_gpu.fragment<64x64xbf16>, !moeq_gpu.tile<64x128xbf16>, !map
+  return
+}
+
+// -----
+
+!map = !moeq_gpu.tensor_map<32x64xbf16>
+func.func @store_map(%f: !moeq_gpu.fragment<64x64xbf16>, %t: !moeq_gpu.tile<64x64xbf16>, %m: !map, %p: !llvm.ptr<1>, %i: i32, %n: i64) {
+  // expected-error@+1 {{expects a tensor map of 64 rows of 'bf16', got '!moeq_gpu.tensor_map<32x64xbf16>'}}
+  moeq_gpu.store %f, %t, %m, %p[%i, %i] pitch(%n) : !moeq_gpu.fragment<64x64xbf16>, !moeq_gpu.tile<64x64xbf16>, !map
+  return
+}
+
+// -----
+
+llvm.func @consumer_argument() {
+  // expected-error@+1 {{expects one i32 argument of the consumer region, got 0 arguments}}
+  moeq_gpu.roles producer(40) {
+  } consumers(2, 232) {
+  }
+  llvm.return
+}
+
+// -----
+
+llvm.func @producer_argument() {
+  // expected-error@+1 {{expects no argument of the producer region, got 1}}
+  moeq_gpu.roles producer(40) {
+  ^bb0(%w: i32):
+  } consumers(2, 232) {
+  ^bb0(%w: i32):
+  }
+  llvm.return
+}
+
+// -----
+
+llvm.func @nested(%condition: i1) {
+  scf.if %condition {
+    // expected-error@+1 {{expects to be in the body of a function}}
+    moeq_gpu.roles producer(40) {
+    } consumers(2, 232) {
+    ^bb0(%w: i32):
+    }
+  }
+  llvm.return
+}
+
+// -----
+
+func.func @yield_outside() {
+  // expected-error@+1 {{'moeq_gpu.yield' op expects parent op to be one of 'moeq_gpu.map, moeq_gpu.roles, moeq_gpu.tiles'}}
+  moeq_gpu.yield
+}
