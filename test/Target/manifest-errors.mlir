@@ -308,3 +308,22 @@ module attributes {gpu.container_module, moeq.target = #moeq.target<chip = "sm_9
   }
   gpu.binary @kernels [#gpu.object<#nvvm.target<chip = "sm_90a">, "PTX">]
 }
+
+// -----
+
+module attributes {gpu.container_module, moeq.target = #moeq.target<chip = "sm_90a">} {
+  func.func @selected_map(%x: memref<64x128xi8>) {
+    %c1 = arith.constant 1 : index
+    %true = arith.constant true
+    %a = moeq_gpu.encode_tensor_map %x : memref<64x128xi8> -> !moeq_gpu.tensor_map<64x128xi8>
+    %b = arith.select %true, %a, %a : !moeq_gpu.tensor_map<64x128xi8>
+    // expected-error @below {{expects tensor maps that moeq_gpu.encode_tensor_map makes in the function}}
+    gpu.launch_func @kernels::@kernel blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%b : !moeq_gpu.tensor_map<64x128xi8>)
+    return
+  }
+  gpu.module @kernels {
+    llvm.func @kernel(%map: !llvm.ptr {llvm.align = 64 : i64, llvm.byval = !llvm.array<128 x i8>, nvvm.grid_constant}) attributes {nvvm.kernel, gpu.kernel} {
+      llvm.return
+    }
+  }
+}

@@ -5,11 +5,6 @@ func.func private @ring_stages(!moeq_gpu.ring<4x2x[64x128xi8]>)
 
 // -----
 
-// expected-error@+1 {{expects a payload, got none}}
-func.func private @ring_payload(!moeq_gpu.ring<4x[]>)
-
-// -----
-
 // expected-error@+1 {{expects a tile, got 0x64}}
 func.func private @schedule_tile(!moeq_gpu.schedule<0x64, raster = 1, groups_per_lane = 1>)
 
