@@ -50,6 +50,12 @@ LogicalResult moeq::buildKernels(linalg::LinalgOp op, gpu::GPUModuleOp module) {
       return op.emitOpError()
              << "expects indexing maps that are projected permutations, got "
              << AffineMapAttr::get(map);
+    Type type = operand.get().getType();
+    if (!isa<MemRefType>(type) && !type.isIndex() &&
+        !LLVM::isCompatibleType(type))
+      return op.emitOpError(
+                 "expects captured scalars that a kernel can take, got ")
+             << type;
     for (auto [dim, expression] : llvm::enumerate(map.getResults()))
       if (auto loop = dyn_cast<AffineDimExpr>(expression))
         spaces[loop.getPosition()] = {operand.get(), dim};

@@ -184,6 +184,11 @@ LogicalResult KernelBuilder::enterKernel(Operation *cloned, IRMapping &mapping,
       if (isa<MemRefType>(operand.get().getType()))
         return cloned->emitOpError(
             "expects no use of a memref in a kernel but loads and stores");
+      Type type = operand.get().getType();
+      if (!type.isIndex() && !LLVM::isCompatibleType(type))
+        return cloned->emitOpError(
+                   "expects captured scalars that a kernel can take, got ")
+               << type;
       operand.set(capture(operand.get()));
     }
     return success();

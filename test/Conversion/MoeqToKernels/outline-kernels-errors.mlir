@@ -122,3 +122,28 @@ func.func @layer(%x: memref<?x64xbf16>, %l: memref<?x8xf32>, %w13: memref<8x256x
       w2(%w2 : memref<8x64x128xbf16>) outs(%y : memref<?x64xbf16>) top_k(2) function(swiglu)
   return
 }
+
+// -----
+
+func.func @captured(%x: memref<?xf8E4M3FNUZ>, %factor: f8E4M3FNUZ) {
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      outs(%x : memref<?xf8E4M3FNUZ>) {
+  ^bb0(%a: f8E4M3FNUZ):
+    // expected-error @+1 {{expects captured scalars that a kernel can take, got 'f8E4M3FNUZ'}}
+    %r = arith.mulf %a, %factor : f8E4M3FNUZ
+    linalg.yield %r : f8E4M3FNUZ
+  }
+  return
+}
+
+// -----
+
+func.func @input(%x: memref<?xf8E4M3FNUZ>, %factor: f8E4M3FNUZ) {
+  // expected-error @+1 {{expects captured scalars that a kernel can take, got 'f8E4M3FNUZ'}}
+  linalg.generic {indexing_maps = [affine_map<(i) -> ()>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%factor : f8E4M3FNUZ) outs(%x : memref<?xf8E4M3FNUZ>) {
+  ^bb0(%a: f8E4M3FNUZ, %b: f8E4M3FNUZ):
+    linalg.yield %a : f8E4M3FNUZ
+  }
+  return
+}

@@ -156,10 +156,11 @@ LogicalResult TileType::verify(EmitError emitError, int64_t rows,
     return failure();
   if (!isMultiple(rows, 8))
     return emitError() << "expects a multiple of 8 rows, got " << rows;
-  int64_t bytes = columns * elementType.getIntOrFloatBitWidth() / 8;
-  if (!isMultiple(bytes, kPanelBytes))
+  // An element has 8 bits or a multiple of them.
+  int64_t bytes = elementType.getIntOrFloatBitWidth() / 8;
+  if (!isMultiple(columns, kPanelBytes / bytes))
     return emitError() << "expects a row of a multiple of 128 bytes, got "
-                       << bytes;
+                       << columns << " elements of " << elementType;
   return success();
 }
 
