@@ -75,6 +75,15 @@ Expr mlir::moeq::makeBytes(Expr elements, Type elementType) {
   return makeExpr("ceildiv", makeExpr("*", std::move(elements), bits), 8);
 }
 
+static int64_t countNodes(const Expr &expr) {
+  int64_t count = 1;
+  if (const llvm::json::Object *object = expr.getAsObject())
+    if (const llvm::json::Array *arguments = object->getArray("args"))
+      for (const Expr &argument : *arguments)
+        count += countNodes(argument);
+  return count;
+}
+
 /// lhs mod rhs.
 static Expr makeRemainder(const Expr &lhs, const Expr &rhs) {
   return makeExpr("-", lhs, makeExpr("*", makeExpr("floordiv", lhs, rhs), rhs));
@@ -109,8 +118,9 @@ Expr HostValues::getExpr(OpFoldResult folded) {
   if (matchPattern(value, m_ConstantInt(&constant)))
     return value.getType().isInteger(1) ? int64_t(constant.getBoolValue())
                                         : constant.getSExtValue();
-  llvm::SaveAndRestore<int64_t> nested(depth, depth - 1);
-  if (depth < 0 || --budget < 0) {
+  nodes = depth == 0 ? 1 : nodes + 1;
+  llvm::SaveAndRestore<int64_t> nested(depth, depth + 1);
+  if (depth > kMaxDepth || nodes > kMaxNodes) {
     emitUnknown(value, "sizes of fewer operations");
     return 0;
   }
@@ -124,8 +134,10 @@ Expr HostValues::getExpr(OpFoldResult folded) {
         View view = getView(dim.getSource());
         std::optional<int64_t> index = dim.getConstantIndex();
         if (index && *index >= 0 &&
-            *index < static_cast<int64_t>(view.sizes.size()))
+            *index < static_cast<int64_t>(view.sizes.size())) {
+          nodes += countNodes(view.sizes[*index]);
           return view.sizes[*index];
+        }
         emitUnknown(value, "a constant dimension within the rank");
         return 0;
       })
@@ -266,8 +278,9 @@ void HostValues::addBuffer(TypedValue<MemRefType> buffer, StringRef name) {
 View HostValues::getView(Value memref) {
   if (auto it = buffers.find(memref); it != buffers.end())
     return it->second;
-  llvm::SaveAndRestore<int64_t> nested(depth, depth - 1);
-  if (Operation *op = depth < 0 ? nullptr : memref.getDefiningOp()) {
+  nodes = depth == 0 ? 0 : nodes;
+  llvm::SaveAndRestore<int64_t> nested(depth, depth + 1);
+  if (Operation *op = depth > kMaxDepth ? nullptr : memref.getDefiningOp()) {
     if (auto cast = dyn_cast<memref::CastOp>(op))
       return getView(cast.getSource());
     if (auto bytes = dyn_cast<memref::ViewOp>(op))

@@ -71,9 +71,10 @@ private:
 
   DenseMap<Value, View> buffers;
   SmallVector<std::string> symbols;
-  /// Trees repeat what is used twice: bounds on the work of one function, and
-  /// on the depth of one value.
-  int64_t budget = 100000, depth = 200;
+  /// Trees repeat what is used twice: bounds on the nodes and on the depth of
+  /// one value.
+  static constexpr int64_t kMaxNodes = 5000, kMaxDepth = 200;
+  int64_t nodes = 0, depth = 0;
   bool failed = false;
 };
 
