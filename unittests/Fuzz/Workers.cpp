@@ -15,6 +15,7 @@
 #include <execinfo.h>
 #include <map>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -63,6 +64,16 @@ static void installHandler(Progress &progress, const char *ownName) {
   backtrace(&frame, 1);
 }
 
+/// Has a mutant that asks for all memory die of it alone, with a signal that
+/// says where. A sanitizer reserves more than any limit.
+static void limitMemory() {
+#if !__has_feature(address_sanitizer)
+  rlimit limit = {};
+  limit.rlim_cur = limit.rlim_max = rlim_t(6) << 30;
+  setrlimit(RLIMIT_AS, &limit);
+#endif
+}
+
 void Progress::setPhase(const std::string &text, bool foreign) {
   runsForeign = foreign;
   std::snprintf(phase, sizeof(phase), "%s", text.c_str());
@@ -91,6 +102,7 @@ std::vector<Failure> moeq_fuzz::forEachInWorkers(
     }
     Progress &mine = progress[worker];
     installHandler(mine, ownName);
+    limitMemory();
     // Some passes print.
     if (!std::freopen("/dev/null", "w", stdout))
       _exit(1);
