@@ -36,7 +36,8 @@ def MoeqToLinalg : Pass<"moeq-to-linalg"> {
     The lowering that specifies each op: `docs/Spec.md` says the same in words.
     An op that sets each element of a result by itself becomes a `linalg.generic`
     over the result, with the sum of an element as `scf.for` in its body; the
-    others become `scf.for`. Scales are read at `index floordiv block`.
+    others become `scf.for`. Scales are read at `index floordiv block`. A
+    `memref.copy` of what is not dense becomes a `linalg.generic` too.
 
     `moeq.experts`, ops on tensors, a gather of laid-out scales and an odd block
     of 4-bit values to write are errors.

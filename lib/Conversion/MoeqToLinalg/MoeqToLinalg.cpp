@@ -10,6 +10,7 @@
 #include "moeq/Conversion/Passes.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
@@ -66,6 +67,24 @@ static LogicalResult checkOp(Operation *op) {
 }
 
 namespace {
+/// A copy between memrefs that are not dense has no intrinsic of LLVM's.
+struct StridedCopyToLinalg : OpRewritePattern<memref::CopyOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(memref::CopyOp op,
+                                PatternRewriter &rewriter) const override {
+    auto source = dyn_cast<MemRefType>(op.getSource().getType());
+    auto target = dyn_cast<MemRefType>(op.getTarget().getType());
+    if (!source || !target ||
+        (source.getLayout().isIdentity() && target.getLayout().isIdentity()))
+      return failure();
+    linalg::makeMemRefCopyOp(rewriter, op.getLoc(), op.getSource(),
+                             op.getTarget());
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
 struct MoeqToLinalgPass : moeq::impl::MoeqToLinalgBase<MoeqToLinalgPass> {
   void runOnOperation() override {
     auto isOurs = [](Operation *op) {
@@ -79,6 +98,7 @@ struct MoeqToLinalgPass : moeq::impl::MoeqToLinalgBase<MoeqToLinalgPass> {
     if (checked.wasInterrupted())
       return signalPassFailure();
     RewritePatternSet patterns(&getContext());
+    patterns.add<StridedCopyToLinalg>(&getContext());
     moeq::detail::populateActivatePatterns(patterns);
     moeq::detail::populateDispatchPatterns(patterns);
     moeq::detail::populateMatmulPatterns(patterns);
