@@ -50,12 +50,6 @@ LogicalResult moeq::buildKernels(linalg::LinalgOp op, gpu::GPUModuleOp module) {
       return op.emitOpError()
              << "expects indexing maps that are projected permutations, got "
              << AffineMapAttr::get(map);
-    Type type = operand.get().getType();
-    if (!isa<MemRefType>(type) && !type.isIndex() &&
-        !LLVM::isCompatibleType(type))
-      return op.emitOpError(
-                 "expects captured scalars that a kernel can take, got ")
-             << type;
     for (auto [dim, expression] : llvm::enumerate(map.getResults()))
       if (auto loop = dyn_cast<AffineDimExpr>(expression))
         spaces[loop.getPosition()] = {operand.get(), dim};
@@ -81,7 +75,11 @@ LogicalResult moeq::buildKernels(linalg::LinalgOp op, gpu::GPUModuleOp module) {
             if (!argument.use_empty())
               mapping.map(argument, k.load(operand.get(), indicesOf(&operand)));
           } else {
-            mapping.map(argument, k.capture(operand.get()));
+            FailureOr<Value> captured = k.capture(operand.get(), op);
+            result = captured;
+            if (failed(result))
+              return;
+            mapping.map(argument, *captured);
           }
         }
         result = k.cloneBody(block, mapping, coordinates);

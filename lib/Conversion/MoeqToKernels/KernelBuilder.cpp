@@ -24,6 +24,24 @@ static Type getStorageType(Type element) {
   return small ? IntegerType::get(element.getContext(), 8) : element;
 }
 
+/// Whether kernels compute with the type, as their parameters or in memory.
+static bool isScalar(Type type) {
+  return type.isIntOrFloat() && LLVM::isCompatibleType(type);
+}
+
+LogicalResult moeq::checkMemory(Operation *user, BaseMemRefType type) {
+  auto memref = dyn_cast<MemRefType>(type);
+  if (!memref || !memref.getLayout().isIdentity())
+    return user->emitOpError()
+           << "expects memrefs of identity layout, got " << type;
+  if (!isScalar(getStorageType(memref.getElementType())))
+    return user->emitOpError()
+           << "expects memrefs of integers or floats that a kernel can take, "
+              "got "
+           << type;
+  return success();
+}
+
 /// `element`, or a vector of `width` of it.
 static Type getVectorType(Type element, int64_t width) {
   return width == 1 ? element : VectorType::get(width, element);
@@ -151,7 +169,7 @@ Value KernelBuilder::pointer(Value memref) {
   return parameter(memref, LLVM::LLVMPointerType::get(getContext(), kGlobal));
 }
 
-Value KernelBuilder::capture(Value scalar) {
+Value KernelBuilder::hostScalar(Value scalar) {
   if (Operation *constant = scalar.getDefiningOp();
       constant && matchPattern(constant, m_Constant()))
     return clone(*constant)->getResult(0);
@@ -162,14 +180,27 @@ Value KernelBuilder::capture(Value scalar) {
       [&] { return arith::IndexCastOp::create(*this, getIndexType(), value); });
 }
 
+FailureOr<Value> KernelBuilder::capture(Value scalar, Operation *user) {
+  Type type = scalar.getType();
+  if (!type.isIndex() && !isScalar(type))
+    return user->emitOpError(
+               "expects captured scalars that a kernel can take, got ")
+           << type;
+  return hostScalar(scalar);
+}
+
 LogicalResult KernelBuilder::enterKernel(Operation *cloned, IRMapping &mapping,
                                          ValueRange coordinates) {
   InsertionGuard guard(*this);
   setInsertionPoint(cloned);
   if (auto load = dyn_cast<memref::LoadOp>(cloned)) {
+    if (failed(checkMemory(load, load.getMemRefType())))
+      return failure();
     mapping.map(load.getResult(),
                 this->load(load.getMemRef(), load.getIndices()));
   } else if (auto store = dyn_cast<memref::StoreOp>(cloned)) {
+    if (failed(checkMemory(store, store.getMemRefType())))
+      return failure();
     this->store(store.getValue(), store.getMemRef(), store.getIndices());
   } else if (auto dim = dyn_cast<memref::DimOp>(cloned);
              dim && dim.getConstantIndex()) {
@@ -181,15 +212,13 @@ LogicalResult KernelBuilder::enterKernel(Operation *cloned, IRMapping &mapping,
     for (OpOperand &operand : cloned->getOpOperands()) {
       if (function.getBody().isAncestor(operand.get().getParentRegion()))
         continue;
-      if (isa<MemRefType>(operand.get().getType()))
+      if (isa<BaseMemRefType>(operand.get().getType()))
         return cloned->emitOpError(
             "expects no use of a memref in a kernel but loads and stores");
-      Type type = operand.get().getType();
-      if (!type.isIndex() && !LLVM::isCompatibleType(type))
-        return cloned->emitOpError(
-                   "expects captured scalars that a kernel can take, got ")
-               << type;
-      operand.set(capture(operand.get()));
+      FailureOr<Value> captured = capture(operand.get(), cloned);
+      if (failed(captured))
+        return failure();
+      operand.set(*captured);
     }
     return success();
   }
@@ -219,7 +248,7 @@ LogicalResult KernelBuilder::cloneBody(Block &block, IRMapping &mapping,
 
 Value KernelBuilder::size(Value memref, int64_t dim) {
   auto type = cast<MemRefType>(memref.getType());
-  return type.isDynamicDim(dim) ? capture(hostSize(memref, dim))
+  return type.isDynamicDim(dim) ? hostScalar(hostSize(memref, dim))
                                 : index(type.getDimSize(dim));
 }
 

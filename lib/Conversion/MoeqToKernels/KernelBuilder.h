@@ -146,8 +146,9 @@ public:
   forLoop(Value begin, Value end, Value step, ValueRange inits,
           function_ref<SmallVector<Value>(Value, ValueRange)> body);
 
-  /// A scalar of the host in the kernel: a constant, or a parameter.
-  Value capture(Value scalar);
+  /// A scalar of the host, which `user` uses, in the kernel: a constant, or a
+  /// parameter. Fails, with an error at `user`, where a kernel cannot take it.
+  FailureOr<Value> capture(Value scalar, Operation *user);
   /// Clones a block but for its terminator, into the kernel. It may load from
   /// and store to memrefs of the host, and use scalars of it; an error at what
   /// does anything else with a memref. `coordinates` are those that
@@ -161,6 +162,7 @@ private:
   LogicalResult enterKernel(Operation *cloned, IRMapping &mapping,
                             ValueRange coordinates);
   Value parameter(Value hostValue, Type type);
+  Value hostScalar(Value scalar);
   Value pointer(Value memref);
   Value elementPointer(Value memref, Type storage, ValueRange indices);
   /// Emits at the start of the body, where it dominates all.
@@ -176,6 +178,11 @@ private:
   /// The extents of memrefs on the host.
   llvm::DenseMap<std::pair<Value, int64_t>, Value> hostSizes;
 };
+
+/// Checks that a kernel can access memory of this type, which `user` uses: it
+/// gets base pointers, takes pitches from the extents, and knows integers and
+/// floats. Errors are at `user`.
+LogicalResult checkMemory(Operation *user, BaseMemRefType type);
 
 /// The name of a kernel's function for `op`, unique in `module`.
 std::string getKernelName(gpu::GPUModuleOp module, Operation *op,

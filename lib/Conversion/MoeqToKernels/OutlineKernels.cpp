@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "KernelBuilder.h"
 #include "Kernels.h"
 
 #include "moeq/Conversion/Passes.h"
@@ -24,17 +25,14 @@ namespace mlir::moeq {
 using namespace mlir;
 using namespace mlir::moeq;
 
-/// A kernel gets its memrefs as base pointers, and takes their pitches from the
-/// extents.
 static LogicalResult checkOperands(Operation *op) {
   for (Type type : op->getOperandTypes()) {
-    auto memref = dyn_cast<MemRefType>(type);
     if (isa<TensorType>(type))
       return op->emitOpError()
              << "expects memrefs, got " << type << ": bufferize first";
-    if (memref && !memref.getLayout().isIdentity())
-      return op->emitOpError()
-             << "expects memrefs of identity layout, got " << type;
+    auto memref = dyn_cast<BaseMemRefType>(type);
+    if (memref && failed(checkMemory(op, memref)))
+      return failure();
   }
   return success();
 }

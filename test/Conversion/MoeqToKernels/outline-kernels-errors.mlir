@@ -147,3 +147,64 @@ func.func @input(%x: memref<?xf8E4M3FNUZ>, %factor: f8E4M3FNUZ) {
   }
   return
 }
+
+// -----
+
+func.func @vectors(%x: memref<?xvector<4xf32>>, %y: memref<?xvector<4xf32>>) {
+  // expected-error @+1 {{expects memrefs of integers or floats that a kernel can take, got 'memref<?xvector<4xf32>>'}}
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%x : memref<?xvector<4xf32>>) outs(%y : memref<?xvector<4xf32>>) {
+  ^bb0(%a: vector<4xf32>, %b: vector<4xf32>):
+    linalg.yield %a : vector<4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @captured_vector(%x: memref<?xf32>, %v: vector<4xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      outs(%x : memref<?xf32>) {
+  ^bb0(%a: f32):
+    // expected-error @+1 {{expects captured scalars that a kernel can take, got 'vector<4xf32>'}}
+    %r = vector.extract %v[0] : f32 from vector<4xf32>
+    linalg.yield %r : f32
+  }
+  return
+}
+
+// -----
+
+func.func @unranked(%x: memref<*xf32>, %y: memref<*xf32>) {
+  // expected-error @+1 {{expects memrefs of identity layout, got 'memref<*xf32>'}}
+  memref.copy %x, %y : memref<*xf32> to memref<*xf32>
+  return
+}
+
+// -----
+
+func.func @loaded(%x: memref<?xf32>, %y: memref<?xf32, strided<[2]>>) {
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      outs(%x : memref<?xf32>) {
+  ^bb0(%a: f32):
+    %i = linalg.index 0 : index
+    // expected-error @+1 {{expects memrefs of identity layout, got 'memref<?xf32, strided<[2]>>'}}
+    %v = memref.load %y[%i] : memref<?xf32, strided<[2]>>
+    linalg.yield %v : f32
+  }
+  return
+}
+
+// -----
+
+func.func @stored(%x: memref<?xf32>, %y: memref<?xindex>) {
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      outs(%x : memref<?xf32>) {
+  ^bb0(%a: f32):
+    %i = linalg.index 0 : index
+    // expected-error @+1 {{expects memrefs of integers or floats that a kernel can take, got 'memref<?xindex>'}}
+    memref.store %i, %y[%i] : memref<?xindex>
+    linalg.yield %a : f32
+  }
+  return
+}
