@@ -83,16 +83,9 @@ LogicalResult ActivateOp::verify() {
 LogicalResult ActQuantOp::verify() {
   ShapeVerifier verifier{*this};
   FailureOr<OperandInfo> outs =
-      getOperandInfo(*this, getOuts(), getOutsFormatAttr(), "outs");
-  if (failed(outs) || failed(verifier.oneKind()))
-    return failure();
-  if (!outs->scaled)
-    return emitOpError() << "expects a scaled 'outs', got "
-                         << getOuts().front().getType();
-  if (failed(verifyRecipe(*this, getRecipe(), outs->scaled)) ||
-      failed(verifier.rank("outs", outs->shape, 2)))
-    return failure();
-  if (failed(verifier.rank("input", ShapeVerifier::shapeOf(getInput()), 2)))
+      verifyQuantizedOuts(*this, getOuts(), getOutsFormatAttr(), getRecipe());
+  if (failed(outs) || failed(verifier.rank("outs", outs->shape, 2)) ||
+      failed(verifier.rank("input", ShapeVerifier::shapeOf(getInput()), 2)))
     return failure();
   int64_t factor = isGated(getFunction()) ? 2 : 1;
   outs->shape[1] =

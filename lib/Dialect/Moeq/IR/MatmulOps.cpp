@@ -67,8 +67,11 @@ void moeq::printEpilogue(OpAsmPrinter &printer, Operation *,
 // Verification
 //===----------------------------------------------------------------------===//
 
-/// The extents of a matmul: rows, columns, and the experts of a grouped one.
 namespace {
+struct Operands {
+  OperandInfo lhs, rhs;
+};
+/// The extents of a matmul: rows, columns, and the experts of a grouped one.
 struct MatmulExtents {
   int64_t rows, columns;
   std::optional<int64_t> experts;
@@ -209,11 +212,26 @@ static LogicalResult verifyEpilogue(OpTy op) {
   return failure(captures.wasInterrupted());
 }
 
+/// What both ops check first: the operands, of one kind and of these ranks.
+template <typename OpTy>
+static FailureOr<Operands> verifyOperands(OpTy op, int64_t rhsRank) {
+  ShapeVerifier verifier{op};
+  FailureOr<OperandInfo> lhs =
+      getOperandInfo(op, op.getLhs(), op.getLhsFormatAttr(), "lhs");
+  FailureOr<OperandInfo> rhs =
+      getOperandInfo(op, op.getRhs(), op.getRhsFormatAttr(), "rhs");
+  if (failed(lhs) || failed(rhs) || failed(verifier.oneKind()) ||
+      failed(verifier.rank("lhs", lhs->shape, 2)) ||
+      failed(verifier.rank("rhs", rhs->shape, rhsRank)))
+    return failure();
+  return Operands{*lhs, *rhs};
+}
+
 /// What both ops check once the operands are known.
 template <typename OpTy>
-static LogicalResult verifyMatmul(OpTy op, const OperandInfo &lhs,
-                                  const OperandInfo &rhs,
+static LogicalResult verifyMatmul(OpTy op, const Operands &operands,
                                   MatmulExtents extents) {
+  const auto &[lhs, rhs] = operands;
   ShapeVerifier verifier{op};
   int64_t k = lhs.shape.back();
   if (failed(verifyMatmulOperands(op, lhs, rhs)) ||
@@ -235,42 +253,33 @@ static LogicalResult verifyMatmul(OpTy op, const OperandInfo &lhs,
 }
 
 LogicalResult MatmulOp::verify() {
-  ShapeVerifier verifier{*this};
-  FailureOr<OperandInfo> lhs =
-      getOperandInfo(*this, getLhs(), getLhsFormatAttr(), "lhs");
-  FailureOr<OperandInfo> rhs =
-      getOperandInfo(*this, getRhs(), getRhsFormatAttr(), "rhs");
-  if (failed(lhs) || failed(rhs) || failed(verifier.oneKind()) ||
-      failed(verifier.rank("lhs", lhs->shape, 2)) ||
-      failed(verifier.rank("rhs", rhs->shape, 2)))
+  FailureOr<Operands> operands = verifyOperands(*this, /*rhsRank=*/2);
+  if (failed(operands))
     return failure();
-  return verifyMatmul(*this, *lhs, *rhs,
-                      {lhs->shape[0], rhs->shape[0], std::nullopt});
+  return verifyMatmul(
+      *this, *operands,
+      {operands->lhs.shape[0], operands->rhs.shape[0], std::nullopt});
 }
 
 LogicalResult GroupedMatmulOp::verify() {
-  ShapeVerifier verifier{*this};
-  FailureOr<OperandInfo> lhs =
-      getOperandInfo(*this, getLhs(), getLhsFormatAttr(), "lhs");
-  FailureOr<OperandInfo> rhs =
-      getOperandInfo(*this, getRhs(), getRhsFormatAttr(), "rhs");
-  if (failed(lhs) || failed(rhs) || failed(verifier.oneKind()) ||
-      failed(verifier.rank("lhs", lhs->shape, 2)) ||
-      failed(verifier.rank("rhs", rhs->shape, 3)))
+  FailureOr<Operands> operands = verifyOperands(*this, /*rhsRank=*/3);
+  if (failed(operands))
     return failure();
+  ArrayRef<int64_t> rhs = operands->rhs.shape;
+  ShapeVerifier verifier{*this};
   ArrayRef<int64_t> offsets = ShapeVerifier::shapeOf(getOffsets());
   if (failed(verifier.rank("offsets", offsets, 1)))
     return failure();
   if (offsets[0] == 0)
     return emitOpError() << "expects at least one offset, got 0";
-  if (failed(verifyExperts(*this, rhs->shape[0])))
+  if (failed(verifyExperts(*this, rhs[0])))
     return failure();
   if (!ShapedType::isDynamic(offsets[0]) &&
       failed(verifier.same("the number of 'offsets' less 1", offsets[0] - 1,
-                           "the number of experts of 'rhs'", rhs->shape[0])))
+                           "the number of experts of 'rhs'", rhs[0])))
     return failure();
-  return verifyMatmul(*this, *lhs, *rhs,
-                      {lhs->shape[0], rhs->shape[1], rhs->shape[0]});
+  return verifyMatmul(*this, *operands,
+                      {operands->lhs.shape[0], rhs[1], rhs[0]});
 }
 
 LogicalResult MatmulOp::verifyRegions() { return verifyEpilogue(*this); }

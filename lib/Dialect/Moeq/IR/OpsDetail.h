@@ -87,6 +87,11 @@ LogicalResult verifyMatmulOperands(Operation *op, const OperandInfo &lhs,
 /// Checks a recipe against the scaled type that it makes.
 LogicalResult verifyRecipe(Operation *op, RecipeAttr recipe, ScaledType scaled);
 
+/// Checks the `outs` of an op that quantizes: scaled, all operands of one kind,
+/// and of a type that the recipe makes.
+FailureOr<OperandInfo> verifyQuantizedOuts(Operation *op, ValueRange outs,
+                                           TypeAttr format, RecipeAttr recipe);
+
 /// Checks the router's attributes against `experts` experts (or kDynamic).
 LogicalResult verifyRouting(Operation *op, int64_t experts, int64_t topK,
                             std::optional<int64_t> groups,

@@ -96,16 +96,26 @@ LogicalResult moeq::detail::verifyRecipe(Operation *op, RecipeAttr recipe,
   return success();
 }
 
+FailureOr<OperandInfo> moeq::detail::verifyQuantizedOuts(Operation *op,
+                                                         ValueRange outs,
+                                                         TypeAttr format,
+                                                         RecipeAttr recipe) {
+  FailureOr<OperandInfo> info = getOperandInfo(op, outs, format, "outs");
+  if (failed(info) || failed(ShapeVerifier{op}.oneKind()))
+    return failure();
+  if (!info->scaled)
+    return op->emitOpError()
+           << "expects a scaled 'outs', got " << outs.front().getType();
+  if (failed(verifyRecipe(op, recipe, info->scaled)))
+    return failure();
+  return info;
+}
+
 LogicalResult QuantizeOp::verify() {
   ShapeVerifier verifier{*this};
   FailureOr<OperandInfo> outs =
-      getOperandInfo(*this, getOuts(), getOutsFormatAttr(), "outs");
-  if (failed(outs) || failed(verifier.oneKind()))
-    return failure();
-  if (!outs->scaled)
-    return emitOpError() << "expects a scaled 'outs', got "
-                         << getOuts().front().getType();
-  if (failed(verifyRecipe(*this, getRecipe(), outs->scaled)))
+      verifyQuantizedOuts(*this, getOuts(), getOutsFormatAttr(), getRecipe());
+  if (failed(outs))
     return failure();
   ArrayRef<int64_t> input = ShapeVerifier::shapeOf(getInput());
   if (failed(verifier.rank("outs", outs->shape, input.size())))
