@@ -131,3 +131,13 @@ func.func @grouped(%a: memref<?x64xbf16>, %b: memref<2x8x64xbf16>, %off: memref<
   }
   return
 }
+
+// Without columns there is nothing to compute.
+// CHECK-LABEL: func @no_columns
+// CHECK-NEXT: return
+func.func @no_columns(%a: memref<?x64xbf16>, %b: memref<2x0x64xbf16>, %off: memref<3xi32>,
+                      %c: memref<?x0xf32>) {
+  moeq.grouped_matmul lhs(%a : memref<?x64xbf16>) rhs(%b : memref<2x0x64xbf16>)
+      offsets(%off : memref<3xi32>) outs(%c : memref<?x0xf32>)
+  return
+}
