@@ -81,7 +81,7 @@ def MoeqSmallFloatsToNVVM
     Rewrites `arith.truncf` from f32 to f8E4M3FN and f8E5M2, and `arith.extf`
     from them, to `nvvm.convert` of pairs, where the chip of the `#nvvm.target`
     has it: `cvt.rn.satfinite` gives the codes of `moeq-expand-small-floats`,
-    which lowers what is left.
+    which lowers what is left, such as vectors of more than 256 elements.
   }];
   let dependentDialects = [
     "::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect",

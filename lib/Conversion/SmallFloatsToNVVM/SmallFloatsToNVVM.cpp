@@ -21,6 +21,9 @@ namespace mlir::moeq {
 using namespace mlir;
 using namespace mlir::moeq;
 
+/// More elements than a thread has registers are not worth their code.
+static constexpr int64_t kMaxElements = 256;
+
 static bool isFloat8(Type type) {
   return isa<Float8E4M3FNType, Float8E5M2Type>(getElementTypeOrSelf(type));
 }
@@ -127,7 +130,8 @@ struct SmallFloatsToNVVM
       return markAllAnalysesPreserved();
     auto isVectorOrScalar = [](Type type) {
       auto vector = dyn_cast<VectorType>(type);
-      return !vector || (vector.getRank() == 1 && !vector.isScalable());
+      return !vector || (vector.getRank() == 1 && !vector.isScalable() &&
+                         vector.getNumElements() <= kMaxElements);
     };
     getOperation().walk([&](Operation *op) {
       if (auto truncate = dyn_cast<arith::TruncFOp>(op)) {

@@ -32,15 +32,17 @@ gpu.module @hopper [#nvvm.target<chip = "sm_90a", features = "+ptx80">] {
     llvm.return %1 : vector<2xf32>
   }
 
-  // Conversions that are no fp8 ones stay.
+  // Conversions that are no fp8 ones stay, and those of long vectors.
   // CHECK-LABEL: llvm.func @others
   // CHECK: arith.truncf %{{.*}} : f32 to f4E2M1FN
   // CHECK: arith.truncf %{{.*}} : f32 to bf16
   // CHECK: arith.truncf %{{.*}} : f16 to f8E4M3FN
-  llvm.func @others(%x: f32, %y: f16) {
+  // CHECK: arith.truncf %{{.*}} : vector<257xf32> to vector<257xf8E4M3FN>
+  llvm.func @others(%x: f32, %y: f16, %z: vector<257xf32>) {
     %0 = arith.truncf %x : f32 to f4E2M1FN
     %1 = arith.truncf %x : f32 to bf16
     %2 = arith.truncf %y : f16 to f8E4M3FN
+    %3 = arith.truncf %z : vector<257xf32> to vector<257xf8E4M3FN>
     llvm.return
   }
 }
