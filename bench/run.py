@@ -2,7 +2,7 @@
 """Checks and times the programs that prepare.py compiled. Needs Python, PyTorch and the
 CUDA driver.
 
-    python3 bench/run.py [--suite NAME] --out FILE.jsonl [--limit SECONDS]
+    python3 bench/run.py [--suite NAME] [--scheme NAME ...] --out FILE.jsonl [--limit SECONDS]
 
 Each section of the suite runs in a process of its own, so that one that hangs or loses
 the device does not take the others along; `--section NAME` runs one in this process
@@ -19,10 +19,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "python"))
 
-SUITES = ("smoke",)
+from suites import ROWS, SCHEMES, SUITES
+
 COLUMNS = (
-    "CB", "us", "tflops", "dense", "of_dense", "goal", "score", "torch_us", "of_torch",
-    "error_norm", "unwritten", "repeats", "ok",
+    "CB", "D8", "D16", "us", "tflops", "gbps", "dense", "of_dense", "score", "goal", "peer_us",
+    "peer", "of_peer", "torch_us", "of_torch", "error_norm", "unwritten", "repeats", "ok",
 )  # fmt: skip
 
 
@@ -53,27 +54,51 @@ def text(value) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
+def sections_of(options) -> list[str]:
+    """The parts of a suite: of all but smoke, its schemes."""
+    if options.suite == "smoke":
+        return ["matmul", "layer"]
+    schemes = dict.fromkeys(row.problem.scheme for row in ROWS[options.suite])
+    return [s for s in schemes if not options.scheme or s in options.scheme]
+
+
+def run_section(options, deadline: float) -> None:
+    from measure import Records
+
+    records = Records(options.out)
+    if options.suite != "smoke":
+        from grouped import measure_rows
+
+        rows = [row for row in ROWS[options.suite] if row.problem.scheme == options.section]
+        measure_rows(
+            [row for row in rows if not options.tokens or row.tokens in options.tokens],
+            records,
+            deadline,
+        )
+        return
+    section = importlib.import_module("smoke").SECTIONS[options.section]
+    extra = {"tokens": options.tokens} if options.tokens and options.section == "layer" else {}
+    section(records, deadline, **extra)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--suite", choices=SUITES, default="smoke")
     parser.add_argument("--out", required=True, type=Path, help="file of JSON lines")
     parser.add_argument("--limit", type=float, default=540, help="seconds in all")
+    parser.add_argument("--scheme", choices=SCHEMES, nargs="*", help="of all but smoke")
     parser.add_argument("--section", help="run one section in this process")
-    parser.add_argument("--tokens", type=int, nargs="*", help="token counts of the layer")
+    parser.add_argument("--tokens", type=int, nargs="*", help="token counts")
     options = parser.parse_args()
     deadline = time.time() + options.limit
 
     if options.section:
-        from measure import Records
-
-        section = importlib.import_module(options.suite).SECTIONS[options.section]
-        extra = {"tokens": options.tokens} if options.tokens and options.section == "layer" else {}
-        section(Records(options.out), deadline, **extra)
+        run_section(options, deadline)
         return 0
 
     options.out.unlink(missing_ok=True)
     options.out.touch()
-    sections = {"smoke": ("matmul", "layer")}[options.suite]
+    sections = sections_of(options)
     for i, section in enumerate(sections):
         left = deadline - time.time()
         share = left / (len(sections) - i)

@@ -6,10 +6,11 @@ import time
 
 import torch
 
+import grouped
 import measure
 import moeq
 from measure import DEVICE, FP8
-from suites import MIXTRAL, OUT, SCHEMES, name_of
+from suites import MIXTRAL, PROGRAMS, Problem
 
 EXPERTS, TOP_K, HIDDEN, FFN = 8, 2, 4096, 14336
 ROWS = 8192
@@ -27,7 +28,7 @@ ROUTINGS = ("random", "skewed", "one-expert")
 
 
 def load(name: str) -> moeq.Kernels:
-    return moeq.load(OUT / "smoke" / name)
+    return moeq.load(PROGRAMS / name)
 
 
 # ---- the layer
@@ -115,47 +116,38 @@ def layer(records, deadline: float, tokens=TOKENS, routings=ROUTINGS) -> None:
 # ---- the grouped matmuls
 
 
-def counts_of(routing: str) -> list[int]:
-    if routing == "balanced":
-        return [ROWS // EXPERTS] * EXPERTS
-    ids = torch.randn(ROWS // TOP_K, EXPERTS, device=DEVICE).topk(TOP_K, 1).indices
-    return torch.bincount(ids.flatten(), minlength=EXPERTS).tolist()
-
-
-def matmul_row(scheme: str, n: int, k: int, routing: str, dense, bandwidth: float) -> dict:
-    counts = counts_of(routing)
-    offsets = torch.tensor([0, *counts], device=DEVICE).cumsum(0).int()
-    dtype = FP8 if scheme == "fp8" else torch.bfloat16
-    a, b = measure.gaussian((ROWS, k), dtype), measure.gaussian((EXPERTS, n, k), dtype)
-    sa = torch.rand(ROWS, 1, device=DEVICE) + 0.5
-    sb = torch.rand(EXPERTS, n, 1, device=DEVICE) + 0.5
+def matmul_row(problem: Problem, routing: str, dense, bandwidth: float) -> dict:
+    """Speed relative to the dense matmul, which is timed in turns with ours."""
+    scheme, n, k = problem.scheme, problem.n, problem.k
+    counts = torch.tensor([ROWS // EXPERTS] * EXPERTS, device=DEVICE)
+    if routing == "uniform":
+        counts = grouped.counts_of(ROWS // TOP_K, EXPERTS, TOP_K, routing)
+    offsets = grouped.offsets_of(counts)
+    weights = grouped.Weights(problem)
+    a = grouped.values_of((ROWS, k), scheme)
+    sa = grouped.scales_of(scheme, ROWS, k, is_rhs=False)
     out = measure.poisoned((ROWS, n))
-    tensors = {"a": a, "b": b, "offsets": offsets, "result0": out}
-    if scheme == "fp8":
-        tensors |= {"a.scale": sa, "b.scale": sb}
-    kernels = load(name_of(scheme, EXPERTS, n, k))
+    tensors = {"a": a, "b": weights.values, "offsets": offsets, "result0": out}
+    if sa is not None:
+        tensors |= {"a.scale": sa, "b.scale": weights.scale}
+    kernels = load(problem.name)
     kernels.launch("grouped_matmul", tensors)
     torch.cuda.synchronize()
-    reference = torch.empty(ROWS, n, device=DEVICE)
-    for e in range(EXPERTS):
-        rows = slice(int(offsets[e]), int(offsets[e + 1]))
-        reference[rows] = a[rows].float() @ b[e].float().t()
-        if scheme == "fp8":
-            reference[rows] *= sa[rows] * sb[e].t()
+    expected = grouped.reference(scheme, a, sa, weights.values, weights.scale, offsets)
     unwritten = int(torch.isnan(out).sum())
-    error = measure.relative_error(out, reference)
-    del reference
+    error = measure.relative_error(out, expected)
+    del expected
     flops = 2.0 * ROWS * n * k
-    size = a.element_size()
-    bytes_ = ROWS * k * size + b.numel() * size + ROWS * n * 2
+    bytes_ = (a.numel() + weights.values.numel()) * a.element_size() + ROWS * n * 2
     functions = [dense, lambda s: kernels.launch("grouped_matmul", tensors, s)]
     row = {}
+    peer = grouped.torch_grouped(scheme, a, sa, weights.values, weights.scale, offsets)
     try:
-        torch_grouped(scheme, a, b, sa, sb, offsets)
-        functions.append(lambda _: torch_grouped(scheme, a, b, sa, sb, offsets))
+        peer(0)
+        functions.append(peer)
     except (RuntimeError, AttributeError) as failure:
         row["torch_error"] = str(failure).splitlines()[0][:120]
-    dense_seconds, seconds, *peer = measure.in_turns(*functions)
+    dense_seconds, seconds, *peer_seconds = measure.in_turns(*functions)
     peak = dense.flops / dense_seconds
     floor = max(bytes_ / bandwidth, flops / peak)
     row |= {
@@ -166,23 +158,13 @@ def matmul_row(scheme: str, n: int, k: int, routing: str, dense, bandwidth: floa
         "score": floor / seconds,
         "error_norm": error,
         "unwritten": unwritten,
-        "largest_expert": max(counts),
+        "largest_expert": int(counts.max()),
         "goal": GOALS.get((scheme, routing)),
         "ok": unwritten == 0 and error <= ERROR[scheme],
     }
-    if peer:
-        row |= {"torch_us": peer[0] * 1e6, "of_torch": peer[0] / seconds}
+    if peer_seconds:
+        row |= {"torch_us": peer_seconds[0] * 1e6, "of_torch": peer_seconds[0] / seconds}
     return row
-
-
-def torch_grouped(scheme: str, a, b, sa, sb, offsets):
-    """The peer: PyTorch's own grouped matmul."""
-    if scheme == "bf16":
-        return torch._grouped_mm(a, b.transpose(-2, -1), offs=offsets[1:])
-    return torch._scaled_grouped_mm(
-        a, b.transpose(-2, -1), sa.flatten(), sb.squeeze(-1), offs=offsets[1:],
-        out_dtype=torch.bfloat16, use_fast_accum=True,
-    )  # fmt: skip
 
 
 def matmul(records, deadline: float) -> None:
@@ -191,13 +173,14 @@ def matmul(records, deadline: float) -> None:
     bandwidth = measure.copy_bandwidth()
     torch.cuda.empty_cache()
     records.add(row="ceilings", gpu=torch.cuda.get_device_name(), CB=bandwidth)
-    for scheme in SCHEMES:
+    for scheme in ERROR:
         dense = measure.Dense(scheme)
         for n, k in MIXTRAL:
+            problem = Problem(scheme, EXPERTS, TOP_K, n, k)
             for routing in ("balanced", "uniform"):
                 records.attempt(
                     f"matmul {scheme} K={k} N={n} {routing}",
-                    functools.partial(matmul_row, scheme, n, k, routing, dense, bandwidth),
+                    functools.partial(matmul_row, problem, routing, dense, bandwidth),
                     deadline,
                 )
                 torch.cuda.empty_cache()

@@ -1,53 +1,159 @@
-"""The programs that the suites compile: MLIR by name."""
+"""What the suites compile and measure: programs by name, shapes, and the goals and peers of
+their rows."""
 
+import json
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-OUT = ROOT / "build" / "bench"
+# Where prepare.py puts compiled programs, a folder each.
+PROGRAMS = ROOT / "build" / "bench" / "programs"
 
+# The element types of the operands and the accumulation of each scheme. A scheme's name is
+# that of its column in the goals and peers.
 SCHEMES = {
-    "fp8": "!moeq.scaled<f8E4M3FN, block = [*], scale = f32>",
-    "bf16": "bf16",
+    "fp8": ("!moeq.scaled<f8E4M3FN, block = [*], scale = f32>",) * 2 + ("fast",),
+    "fp8-block": (
+        "!moeq.scaled<f8E4M3FN, block = [128], scale = f32>",
+        "!moeq.scaled<f8E4M3FN, block = [128, 128], scale = f32>",
+        "promote<128>",
+    ),
+    "int8": ("!moeq.scaled<i8, block = [*], scale = f32>",) * 2 + (None,),
+    "mxfp8": ("!moeq.scaled<f8E4M3FN, block = [32], scale = f8E8M0FNU>",) * 2 + (None,),
+    "bf16": ("bf16", "bf16", None),
+    "f16": ("f16", "f16", None),
 }
 
 
-def grouped_matmul(scheme: str, experts: int, n: int, k: int) -> str:
-    """Rows [S, K] times [E, N, K]: scales a token and a channel for FP8."""
-    element = SCHEMES[scheme]
-    a, b, c = (
-        f"tensor<?x{k}x{element}>",
-        f"tensor<{experts}x{n}x{k}x{element}>",
-        f"tensor<?x{n}xbf16>",
-    )
-    offsets = f"tensor<{experts + 1}xi32>"
-    return f"""
+@dataclass(frozen=True)
+class Problem:
+    """Rows [S, k] times weights [experts, n, k], S = top_k a token."""
+
+    scheme: str
+    experts: int
+    top_k: int
+    n: int
+    k: int
+
+    @property
+    def name(self) -> str:
+        return f"grouped-matmul-{self.scheme}-e{self.experts}-n{self.n}-k{self.k}"
+
+    def text(self, config: str = "") -> str:
+        """The program, with a `#moeq.config<...>` or the compiler's own choice."""
+        lhs, rhs, accumulate = SCHEMES[self.scheme]
+        result = "f16" if self.scheme == "f16" else "bf16"
+        a, b, c = (
+            f"tensor<?x{self.k}x{lhs}>",
+            f"tensor<{self.experts}x{self.n}x{self.k}x{rhs}>",
+            f"tensor<?x{self.n}x{result}>",
+        )
+        offsets = f"tensor<{self.experts + 1}xi32>"
+        accumulated = f"accumulate(<{accumulate}>)" if accumulate else ""
+        attributes = f"{{config = {config}}}" if config else ""
+        return f"""
 func.func @grouped_matmul(%a: {a} {{moeq.name = "a"}}, %b: {b} {{moeq.name = "b"}},
                           %offsets: {offsets} {{moeq.name = "offsets"}}) -> {c} {{
   %c0 = arith.constant 0 : index
   %rows = tensor.dim %a, %c0 : {a}
   %init = tensor.empty(%rows) : {c}
   %c = moeq.grouped_matmul lhs(%a : {a}) rhs(%b : {b}) offsets(%offsets : {offsets})
-      outs(%init : {c}) accumulate(<fast>) -> {c}
+      outs(%init : {c}) {accumulated} {attributes} -> {c}
   return %c : {c}
 }}
 """
+
+
+@dataclass(frozen=True)
+class Row:
+    """One measurement: a problem at a number of tokens."""
+
+    problem: Problem
+    tokens: int
+    routing: str
+
+    @property
+    def name(self) -> str:
+        p = self.problem
+        return f"{p.scheme} E={p.experts} K={p.k} N={p.n} T={self.tokens} {self.routing}"
+
+    @property
+    def goal(self) -> float | None:
+        """The score that the row should reach."""
+        p = self.problem
+        goals = figures()["goals"].get(p.scheme, {}).get(f"{p.experts} {self.tokens}")
+        return goals[-1 if p.n == 7168 else 0] if goals else None
+
+    @property
+    def peer(self) -> tuple[float, str] | None:
+        """The time of the best peer at this shape, us, and who it is."""
+        p = self.problem
+        found = figures()["peers"].get(f"{p.experts} {p.k} {p.n} {self.tokens}", {})
+        return found.get(p.scheme)
+
+
+@cache
+def figures() -> dict:
+    return json.loads((Path(__file__).parent / "figures.json").read_text())
 
 
 def example(name: str) -> str:
     return (ROOT / "examples" / f"{name}.mlir").read_text()
 
 
-def name_of(scheme: str, experts: int, n: int, k: int) -> str:
-    return f"grouped-matmul-{scheme}-e{experts}-n{n}-k{k}"
-
-
 MIXTRAL = ((14336, 4096), (4096, 14336))  # (N, K)
+EIGHT_BIT = ("fp8", "fp8-block", "int8", "bf16")
+ROUTINGS = ("uniform", "zipf")
 
-SUITES = {
-    "smoke": {"mixtral-8x7b-fp8": example("mixtral-8x7b-fp8")}
-    | {
-        name_of(scheme, 8, n, k): grouped_matmul(scheme, 8, n, k)
-        for scheme in SCHEMES
-        for n, k in MIXTRAL
-    },
+
+def rows_of(shapes, schemes=EIGHT_BIT, routings=ROUTINGS) -> list[Row]:
+    """The rows of (experts, top_k, n, k, tokens...) for each scheme and routing."""
+    return [
+        Row(Problem(scheme, experts, top_k, n, k), tokens, routing)
+        for scheme in schemes
+        for experts, top_k, n, k, all_tokens in shapes
+        for tokens in all_tokens
+        for routing in routings
+    ]
+
+
+POWERS = (64, 128, 256, 512, 1024, 2048, 4096)
+ROWS = {
+    "table": rows_of(
+        [
+            (8, 2, 256, 128, (64,)),
+            (8, 2, 1792, 1024, (64,)),
+            (8, 2, 14336, 4096, POWERS),
+            (8, 2, 7168, 4096, POWERS),
+            (8, 2, 28672, 4096, (4096,)),
+            (8, 2, 4096, 14336, (4096,)),
+            (8, 2, 32768, 6144, (4096,)),
+            (8, 2, 6144, 16384, (4096,)),
+        ]
+    ),
+    "small-m": rows_of(
+        [(8, 2, n, 4096, (1, 8, 16, 32, 64, 96, 128, 192)) for n in (14336, 7168)]
+        + [(60, 4, 2816, 2048, (1, 8, 16, 32, 64, 96, 128, 192))]
+    ),
+    "dsv3": rows_of(
+        [
+            (experts, 8, n, k, (128, 4096, 8192))
+            for experts in (256, 32)
+            for n, k in ((4096, 7168), (7168, 2048))
+        ]
+    ),
+    "mxfp8": rows_of([(8, 2, n, k, (4096,)) for n, k in MIXTRAL], ("mxfp8",)),
 }
+
+
+def programs(suite: str, schemes=SCHEMES) -> dict[str, str]:
+    """The MLIR of a suite, by name."""
+    if suite != "smoke":
+        problems = {row.problem for row in ROWS[suite] if row.problem.scheme in schemes}
+        return {p.name: p.text() for p in sorted(problems, key=lambda p: p.name)}
+    problems = [Problem(scheme, 8, 2, n, k) for scheme in ("fp8", "bf16") for n, k in MIXTRAL]
+    return {"mixtral-8x7b-fp8": example("mixtral-8x7b-fp8")} | {p.name: p.text() for p in problems}
+
+
+SUITES = ("smoke", *ROWS)

@@ -13,10 +13,32 @@ import suites
 
 
 @pytest.mark.parametrize(
-    ("suite", "name"), [(s, name) for s, programs in suites.SUITES.items() for name in programs]
+    ("name", "text"),
+    {n: t for suite in suites.SUITES for n, t in suites.programs(suite).items()}.items(),
+    ids=lambda value: value if len(value) < 80 else "",
 )
-def test_programs_are_valid(suite, name):
-    moeq.parse(suites.SUITES[suite][name], f"{name}.mlir").verify()
+def test_programs_are_valid(name, text):
+    moeq.parse(text, f"{name}.mlir").verify()
+
+
+def test_goals_and_peers_belong_to_rows():
+    rows = [row for rows in suites.ROWS.values() for row in rows]
+    goals = {
+        (p.scheme, f"{p.experts} {row.tokens}") for row in rows for p in [row.problem] if row.goal
+    }
+    assert goals == {(s, key) for s, keys in suites.figures()["goals"].items() for key in keys}
+    shapes = {f"{p.experts} {p.k} {p.n} {row.tokens}" for row in rows for p in [row.problem]}
+    assert set(suites.figures()["peers"]) <= shapes
+
+
+def test_goal_of_a_row_follows_its_shape():
+    def goal(scheme, n, tokens):
+        return suites.Row(suites.Problem(scheme, 8, 2, n, 4096), tokens, "zipf").goal
+
+    assert goal("fp8", 14336, 512) == 0.92
+    assert goal("fp8", 7168, 512) == 0.90
+    assert goal("int8", 7168, 512) == 0.92
+    assert goal("fp8", 7168, 96) is None
 
 
 def test_table():
