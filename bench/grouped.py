@@ -144,7 +144,7 @@ def matmul_row(row: Row, weights: Weights, ceilings: dict, artifact=None, peers=
     rows = row.tokens * p.top_k
     a = values_of((rows, p.k), p.scheme)
     sa = scales_of(p.scheme, rows, p.k, is_rhs=False)
-    kernels = moeq.load(artifact or PROGRAMS / p.name)
+    kernels = moeq.load(artifact or PROGRAMS / p.program())
     dtype = torch.float16 if p.scheme == "f16" else torch.bfloat16
 
     def bound(values):
@@ -232,7 +232,7 @@ def measure_rows(all_rows: list[Row], records, deadline: float, artifacts=None, 
     problems = list(dict.fromkeys(row.problem for row in all_rows))
     for problem in problems:
         if time.time() > deadline:
-            records.add(row=problem.name, error="skipped: out of time")
+            records.add(row=problem.program(), error="skipped: out of time")
             continue
         weights = Weights(problem)
         for row in (row for row in all_rows if row.problem == problem):

@@ -23,7 +23,8 @@ from suites import ROWS, SCHEMES, SUITES
 
 COLUMNS = (
     "CB", "D8", "D16", "us", "tflops", "gbps", "dense", "of_dense", "score", "goal", "peer_us",
-    "peer", "of_peer", "torch_us", "of_torch", "error_norm", "unwritten", "repeats", "ok",
+    "peer", "of_peer", "torch_us", "of_torch", "error_norm", "unwritten", "repeats", "failures",
+    "ok",
 )  # fmt: skip
 
 
@@ -55,9 +56,9 @@ def text(value) -> str:
 
 
 def sections_of(options) -> list[str]:
-    """The parts of a suite: of all but smoke, its schemes."""
-    if options.suite == "smoke":
-        return ["matmul", "layer"]
+    """The parts of a suite: its schemes, where it is one of rows."""
+    if options.suite not in ROWS:
+        return {"smoke": ["matmul", "layer"], "edges": ["edges"]}[options.suite]
     schemes = dict.fromkeys(row.problem.scheme for row in ROWS[options.suite])
     return [s for s in schemes if not options.scheme or s in options.scheme]
 
@@ -66,7 +67,7 @@ def run_section(options, deadline: float) -> None:
     from measure import Records
 
     records = Records(options.out)
-    if options.suite != "smoke":
+    if options.suite in ROWS:
         from grouped import measure_rows
 
         rows = [row for row in ROWS[options.suite] if row.problem.scheme == options.section]
@@ -76,7 +77,7 @@ def run_section(options, deadline: float) -> None:
             deadline,
         )
         return
-    section = importlib.import_module("smoke").SECTIONS[options.section]
+    section = importlib.import_module(options.suite).SECTIONS[options.section]
     extra = {"tokens": options.tokens} if options.tokens and options.section == "layer" else {}
     section(records, deadline, **extra)
 
@@ -86,7 +87,7 @@ def main() -> int:
     parser.add_argument("--suite", choices=SUITES, default="smoke")
     parser.add_argument("--out", required=True, type=Path, help="file of JSON lines")
     parser.add_argument("--limit", type=float, default=540, help="seconds in all")
-    parser.add_argument("--scheme", choices=SCHEMES, nargs="*", help="of all but smoke")
+    parser.add_argument("--scheme", choices=SCHEMES, nargs="*", help="of suites of rows")
     parser.add_argument("--section", help="run one section in this process")
     parser.add_argument("--tokens", type=int, nargs="*", help="token counts")
     options = parser.parse_args()

@@ -130,7 +130,7 @@ def matmul_row(problem: Problem, routing: str, dense, bandwidth: float) -> dict:
     tensors = {"a": a, "b": weights.values, "offsets": offsets, "result0": out}
     if sa is not None:
         tensors |= {"a.scale": sa, "b.scale": weights.scale}
-    kernels = load(problem.name)
+    kernels = load(problem.program())
     kernels.launch("grouped_matmul", tensors)
     torch.cuda.synchronize()
     expected = grouped.reference(scheme, a, sa, weights.values, weights.scale, offsets)

@@ -2,6 +2,7 @@
 their rows."""
 
 import json
+import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -36,12 +37,12 @@ class Problem:
     n: int
     k: int
 
-    @property
-    def name(self) -> str:
-        return f"grouped-matmul-{self.scheme}-e{self.experts}-n{self.n}-k{self.k}"
+    def program(self, config: str = "") -> str:
+        """The name of its program, with a `#moeq.config<...>` or the compiler's choice."""
+        name = f"grouped-matmul-{self.scheme}-e{self.experts}-n{self.n}-k{self.k}"
+        return "-".join([name, *re.findall(r"\w+", config.removeprefix("#moeq.config"))])
 
     def text(self, config: str = "") -> str:
-        """The program, with a `#moeq.config<...>` or the compiler's own choice."""
         lhs, rhs, accumulate = SCHEMES[self.scheme]
         result = "f16" if self.scheme == "f16" else "bf16"
         a, b, c = (
@@ -147,13 +148,23 @@ ROWS = {
 }
 
 
+# The families of kernels that the suite `edges` runs: a problem and a config, or none for the
+# compiler's choice. N and K leave a tail behind every tile.
+EDGES = [
+    (Problem(scheme, 8, 2, n, k), "") for scheme in SCHEMES for n, k in ((1024, 512), (456, 720))
+]
+
+
 def programs(suite: str, schemes=SCHEMES) -> dict[str, str]:
     """The MLIR of a suite, by name."""
+    if suite == "edges":
+        return {p.program(c): p.text(c) for p, c in EDGES if p.scheme in schemes}
     if suite != "smoke":
         problems = {row.problem for row in ROWS[suite] if row.problem.scheme in schemes}
-        return {p.name: p.text() for p in sorted(problems, key=lambda p: p.name)}
+        return {p.program(): p.text() for p in sorted(problems, key=Problem.program)}
     problems = [Problem(scheme, 8, 2, n, k) for scheme in ("fp8", "bf16") for n, k in MIXTRAL]
-    return {"mixtral-8x7b-fp8": example("mixtral-8x7b-fp8")} | {p.name: p.text() for p in problems}
+    layer = {"mixtral-8x7b-fp8": example("mixtral-8x7b-fp8")}
+    return layer | {p.program(): p.text() for p in problems}
 
 
-SUITES = ("smoke", *ROWS)
+SUITES = ("smoke", "edges", *ROWS)
