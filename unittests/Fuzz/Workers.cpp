@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
 #include <execinfo.h>
@@ -28,8 +29,8 @@ static constexpr int gaveUpStatus = 77;
 static Progress *current;
 static const char *currentOwnName;
 
-/// Looks for code of ours on the stack, then dies of the signal.
-static void onSignal(int signal) {
+/// Looks for code of ours on the stack.
+static void findOwner() {
   void *frames[256];
   int depth = backtrace(frames, 256);
   bool own = !current->runsForeign || depth == 256;
@@ -39,6 +40,11 @@ static void onSignal(int signal) {
           std::strstr(info.dli_sname, currentOwnName);
   }
   current->isForeign = !own;
+}
+
+/// Dies of the signal.
+static void onSignal(int signal) {
+  findOwner();
   std::signal(signal, SIG_DFL);
   raise(signal);
 }
@@ -59,6 +65,9 @@ static void installHandler(Progress &progress, const char *ownName) {
   for (int signal :
        {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGALRM})
     sigaction(signal, &action, nullptr);
+  // What reports a fatal error exits; workers themselves do it without
+  // handlers.
+  std::atexit(findOwner);
   // The first backtrace loads a library, which a handler should not.
   void *frame;
   backtrace(&frame, 1);
@@ -93,7 +102,9 @@ std::vector<Failure> moeq_fuzz::forEachInWorkers(
                       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   auto *progress = static_cast<Progress *>(memory);
   std::map<pid_t, unsigned> running;
+  std::vector<int64_t> firstItems(workers);
   auto launch = [&](unsigned worker, int64_t first) {
+    firstItems[worker] = first;
     std::fflush(nullptr);
     pid_t pid = fork();
     if (pid != 0) {
@@ -119,6 +130,7 @@ std::vector<Failure> moeq_fuzz::forEachInWorkers(
     launch(worker, worker);
 
   std::vector<Failure> failures;
+  std::map<int64_t, Failure> suspects;
   unsigned own = 0;
   while (!running.empty()) {
     int status = 0;
@@ -138,12 +150,21 @@ std::vector<Failure> moeq_fuzz::forEachInWorkers(
       reason = strsignal(WTERMSIG(status));
     else if (WEXITSTATUS(status) != gaveUpStatus)
       reason = "exited with " + std::to_string(WEXITSTATUS(status));
-    bool isForeign = WIFSIGNALED(status) && last.isForeign;
-    failures.push_back({last.item, last.phase, reason, isForeign});
-    own += !isForeign;
+    Failure failure{last.item, last.phase, reason, last.isForeign};
+    if (last.item != firstItems[worker]) {
+      suspects[last.item] = failure;
+      launch(worker, last.item);
+      continue;
+    }
+    suspects.erase(last.item);
+    failures.push_back(failure);
+    own += !failure.isForeign;
     if (own < 20)
       launch(worker, last.item + workers);
   }
+  for (auto &[item, failure] : suspects)
+    failures.push_back(
+        {item, failure.phase, failure.reason + ", not by itself", true});
   for (unsigned worker = 0; worker < workers; ++worker)
     for (unsigned i = 0; i < 4; ++i)
       counts[i] += progress[worker].counts[i];

@@ -23,7 +23,7 @@ struct Progress {
   char phase[160];
   /// Whether foreign code runs that may call own code, rather than the reverse.
   bool runsForeign;
-  /// Whether a signal then found no own code on the stack.
+  /// Whether a signal or an exit then found no own code on the stack.
   bool isForeign;
   /// How many items came how far; the meaning is the caller's.
   int64_t counts[4];
@@ -31,12 +31,12 @@ struct Progress {
   void setPhase(const std::string &text, bool foreign);
 };
 
-/// An item whose worker was killed by a signal or gave the item up.
+/// An item whose worker was killed by a signal, exited or gave the item up.
 struct Failure {
   int64_t item;
   std::string phase;
   std::string reason;
-  /// The signal came from foreign code, called by foreign code.
+  /// The signal or exit came from foreign code, called by foreign code.
   bool isForeign;
 };
 
@@ -45,10 +45,12 @@ struct Failure {
 
 /// Calls a callable, which each of `workers` forked processes makes for itself
 /// by `start`, for items 0 to `count` - 1. A worker that dies, or takes more
-/// than `seconds` for an item, is replaced by a new one at the item that
-/// follows. A signal is foreign if no function on the stack has `ownName` in
-/// its mangled name. Adds the workers' counts to `counts`; stops at 20 failures
-/// that are not foreign.
+/// than `seconds` for an item, is replaced by a new one, which begins with the
+/// same item: a failure that it does not repeat comes of memory that foreign
+/// code overwrote at an earlier item, and is foreign. A signal or exit is
+/// foreign too if no function on the stack has `ownName` in its mangled name.
+/// Adds the workers' counts to `counts`; stops at 20 failures that are not
+/// foreign.
 std::vector<Failure>
 forEachInWorkers(int64_t count, unsigned workers, unsigned seconds,
                  const char *ownName,
