@@ -45,14 +45,12 @@ static Value packStruct(Emitter &e, Type type, ValueRange values) {
   return result;
 }
 
-namespace {
-
 //===----------------------------------------------------------------------===//
 // Matmul
 //===----------------------------------------------------------------------===//
 
 // The wgmma type of operands of `type`.
-NVVM::WGMMATypes getOperandType(Type type) {
+static NVVM::WGMMATypes getOperandType(Type type) {
   if (isa<Float8E4M3FNType>(type))
     return NVVM::WGMMATypes::e4m3;
   if (isa<Float8E5M2Type>(type))
@@ -65,13 +63,14 @@ NVVM::WGMMATypes getOperandType(Type type) {
 // The shared memory descriptor of a K-major tile of one panel (PTX ISA, "wgmma:
 // matrix descriptor"): the address in units of 16 bytes, the stride of 8 rows
 // (1024 bytes) from bit 32, the 128-byte swizzle in bits 62 and 63.
-Value emitDescriptor(Emitter &e, Value tile) {
+static Value emitDescriptor(Emitter &e, Value tile) {
   Value units = arith::ShRUIOp::create(e.b, e.loc, tile, e.i32(4));
   constexpr int64_t fields =
       (int64_t(1) << 62) | (int64_t(64) << 32) | (int64_t(1) << 16);
   return e.bitOr(e.toI64(units), e.i64(fields));
 }
 
+namespace {
 struct MmaLowering : KernelPattern<MmaOp> {
   using KernelPattern::KernelPattern;
 
@@ -176,14 +175,15 @@ struct SliceLowering : KernelPattern<SliceOp> {
     return success();
   }
 };
+} // namespace
 
 //===----------------------------------------------------------------------===//
 // Load
 //===----------------------------------------------------------------------===//
 
 // The row and the column that a thread's registers count from.
-std::pair<Value, Value> emitThreadOffset(Emitter &e,
-                                         const FragmentLayout &layout) {
+static std::pair<Value, Value> emitThreadOffset(Emitter &e,
+                                                const FragmentLayout &layout) {
   Value row = e.i32(0), column = e.i32(0);
   Value thread = e.warpgroupThread();
   int64_t divisor = 1, total = layout.getNumThreads();
@@ -200,6 +200,7 @@ std::pair<Value, Value> emitThreadOffset(Emitter &e,
   return {row, column};
 }
 
+namespace {
 struct LoadLowering : KernelPattern<LoadOp> {
   using KernelPattern::KernelPattern;
 

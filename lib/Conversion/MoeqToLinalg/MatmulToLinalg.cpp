@@ -148,12 +148,13 @@ private:
   /// How many k a partial sum has; 0 is all of them.
   int64_t step = 0;
 };
+} // namespace
 
 /// The element that is stored for the sum of a row and column. `expert` is null
 /// in a plain matmul.
 template <typename OpTy>
-Value emitEpilogue(Elementwise &e, OpTy op, Value sum, Value row, Value column,
-                   Value expert) {
+static Value emitEpilogue(Elementwise &e, OpTy op, Value sum, Value row,
+                          Value column, Value expert) {
   OpBuilder &b = e.getBuilder();
   Location loc = e.getLoc();
   if (op.getEpilogue().empty())
@@ -181,14 +182,14 @@ Value emitEpilogue(Elementwise &e, OpTy op, Value sum, Value row, Value column,
 }
 
 template <typename OpTy>
-Value emitDepth(OpBuilder &b, OpTy op) {
+static Value emitDepth(OpBuilder &b, OpTy op) {
   return memref::DimOp::create(b, op.getLoc(), op.getLhs().front(), 1);
 }
 
 /// The element at a row and column, a sum over `depth` products.
 template <typename OpTy>
-FailureOr<Value> emitElement(Elementwise &e, OpTy op, Value depth, Value row,
-                             Value column, Value expert) {
+static FailureOr<Value> emitElement(Elementwise &e, OpTy op, Value depth,
+                                    Value row, Value column, Value expert) {
   FailureOr<Operand> lhs =
       getOperand(op, op.getLhs(), op.getLhsFormatAttr(), "lhs");
   FailureOr<Operand> rhs =
@@ -207,8 +208,8 @@ FailureOr<Value> emitElement(Elementwise &e, OpTy op, Value depth, Value row,
 /// The rows of `out`, the first of which is `firstRow` of the lhs, times the
 /// weight of `expert`; both are null in a plain matmul.
 template <typename OpTy>
-LogicalResult emitRows(OpTy op, OpBuilder &b, Value depth, Value out,
-                       Value firstRow, Value expert) {
+static LogicalResult emitRows(OpTy op, OpBuilder &b, Value depth, Value out,
+                              Value firstRow, Value expert) {
   Location loc = op.getLoc();
   FailureOr<Value> element;
   emitParallel(
@@ -222,6 +223,7 @@ LogicalResult emitRows(OpTy op, OpBuilder &b, Value depth, Value out,
   return element;
 }
 
+namespace {
 struct LowerMatmul : OpRewritePattern<MatmulOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(MatmulOp op,
