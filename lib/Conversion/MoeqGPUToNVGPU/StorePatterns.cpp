@@ -33,22 +33,27 @@ static Value emitChunkAddress(Emitter &e, Value panel, Value row, Value chunk) {
 // next 8 (PTX ISA, stmatrix). Lane l gives the address of row l mod 8 of matrix
 // l div 8.
 static void emitStoreMatrices(Emitter &e, TileType tile, Value address,
-                              ArrayRef<Value> registers) {
-  Value lane = e.lane(), warp = e.div(e.warpgroupThread(), kWarpThreads);
+                              Value thread, ArrayRef<Value> registers) {
+  Value lane = e.rem(thread, kWarpThreads), warp = e.div(thread, kWarpThreads);
   Value matrix = e.div(lane, 8);
   Value rowInWarp = e.add(e.mul(e.rem(matrix, 2), 8), e.rem(lane, 8));
   Value row = e.add(e.mul(warp, 16), rowInWarp);
   int64_t panelColumns = tile.getPanelColumns();
+  // One pointer for the same columns of all panels.
+  SmallVector<Value> places;
+  for (int64_t column = 0; column < panelColumns; column += 16)
+    places.push_back(e.shared(emitChunkAddress(
+        e, address, row, e.add(e.div(matrix, 2), column / 8))));
   for (int64_t column = 0; column < tile.getColumns(); column += 16) {
-    Value panel = e.add(address, column / panelColumns * tile.getRows() *
-                                     TileType::kPanelBytes);
-    Value chunk = e.add(e.div(matrix, 2), column % panelColumns / 8);
     SmallVector<Value> words;
     for (Value reg : registers.slice(column / 4, 4))
       words.push_back(
           LLVM::BitcastOp::create(e.b, e.loc, e.b.getI32Type(), reg));
+    int64_t panel =
+        column / panelColumns * tile.getRows() * TileType::kPanelBytes;
     NVVM::StMatrixOp::create(
-        e.b, e.loc, e.shared(emitChunkAddress(e, panel, row, chunk)), words,
+        e.b, e.loc,
+        e.at(places[column % panelColumns / 16], e.b.getI8Type(), panel), words,
         NVVM::MMALayout::row,
         NVVM::LdStMatrixShapeAttr::get(e.b.getContext(), 8, 8),
         NVVM::LdStMatrixEltType::B16);
@@ -57,27 +62,34 @@ static void emitStoreMatrices(Emitter &e, TileType tile, Value address,
 
 // Writes a fragment of 32-bit elements, a pair of columns at a time.
 static void emitStorePairs(Emitter &e, TileType tile, Value address,
-                           ArrayRef<Value> registers) {
+                           Value thread, ArrayRef<Value> registers) {
   FragmentLayout layout =
       getAccumulatorLayout(tile.getRows(), tile.getColumns());
-  Value lane = e.lane(), warp = e.div(e.warpgroupThread(), kWarpThreads);
+  Value lane = e.rem(thread, kWarpThreads), warp = e.div(thread, kWarpThreads);
   Value quad = e.rem(lane, 4), row = e.add(e.mul(warp, 16), e.div(lane, 4));
   int64_t panelColumns = tile.getPanelColumns();
   constexpr int64_t elementBytes = 4;
+  // One pointer for the same 8 columns of all panels, and of the rows 8 further
+  // down, whose swizzle is the same.
+  SmallVector<Value> places;
+  for (int64_t column = 0; column < panelColumns; column += 8) {
+    Value chunk = e.add(e.div(quad, 2), column * elementBytes / kChunkBytes);
+    Value start = emitChunkAddress(e, address, row, chunk);
+    places.push_back(
+        e.shared(e.add(start, e.mul(e.rem(quad, 2), 2 * elementBytes))));
+  }
   for (int64_t i = 0, n = registers.size(); i < n; i += 2) {
     Position at = layout.getRegisterOffset(i);
-    Value panel = e.add(address, at.column / panelColumns * tile.getRows() *
-                                     TileType::kPanelBytes);
-    Value chunk = e.add(e.div(quad, 2),
-                        at.column % panelColumns * elementBytes / kChunkBytes);
-    Value start = emitChunkAddress(e, panel, e.add(row, at.row), chunk);
-    Value place = e.add(start, e.mul(e.rem(quad, 2), 2 * elementBytes));
+    int64_t panel = at.column / panelColumns;
+    Value place =
+        e.at(places[at.column % panelColumns / 8], e.b.getI8Type(),
+             (panel * tile.getRows() + at.row) * TileType::kPanelBytes);
     auto type = VectorType::get({2}, registers[i].getType());
     Value pair = LLVM::PoisonOp::create(e.b, e.loc, type);
     for (int64_t j = 0; j < 2; ++j)
       pair = LLVM::InsertElementOp::create(e.b, e.loc, pair, registers[i + j],
                                            e.i32(j));
-    LLVM::StoreOp::create(e.b, e.loc, pair, e.shared(place), 2 * elementBytes);
+    LLVM::StoreOp::create(e.b, e.loc, pair, place, 2 * elementBytes);
   }
 }
 
@@ -93,7 +105,7 @@ struct StoreLowering : KernelPattern<StoreOp> {
     Emitter e(rewriter, loc);
     TileType tile = op.getStaging().getType();
     Value staging = adaptor.getStaging();
-    Value isLeader = e.equal(e.warpgroupThread(), 0);
+    Value thread = e.warpgroupThread(), isLeader = e.equal(thread, 0);
 
     // The leader's copies have read the tile before anyone writes it again.
     e.when(isLeader, [&] {
@@ -107,9 +119,9 @@ struct StoreLowering : KernelPattern<StoreOp> {
       registers.push_back(
           LLVM::ExtractValueOp::create(rewriter, loc, adaptor.getValue(), i));
     if (tile.getElementType().getIntOrFloatBitWidth() == 16)
-      emitStoreMatrices(e, tile, staging, registers);
+      emitStoreMatrices(e, tile, staging, thread, registers);
     else
-      emitStorePairs(e, tile, staging, registers);
+      emitStorePairs(e, tile, staging, thread, registers);
     NVVM::FenceProxyOp::create(
         rewriter, loc, NVVM::ProxyKind::async_shared,
         NVVM::SharedSpaceAttr::get(getContext(),
@@ -131,7 +143,7 @@ struct StoreLowering : KernelPattern<StoreOp> {
       rewriter.setInsertionPointToStart(split.thenBlock());
       copyTile();
       rewriter.setInsertionPointToStart(split.elseBlock());
-      emitPieces(e, op, adaptor);
+      emitPieces(e, op, adaptor, thread);
     }
     rewriter.eraseOp(op);
     return success();
@@ -153,21 +165,26 @@ struct StoreLowering : KernelPattern<StoreOp> {
   }
 
   // Neighbouring threads take neighbouring pieces of a row.
-  void emitPieces(Emitter &e, StoreOp op, OpAdaptor adaptor) const {
+  void emitPieces(Emitter &e, StoreOp op, OpAdaptor adaptor,
+                  Value thread) const {
     TileType tile = op.getStaging().getType();
     Type element = tile.getElementType();
     int64_t pieceColumns = kChunkBytes * 8 / element.getIntOrFloatBitWidth();
     int64_t perPanel = tile.getRows() * kChunksPerRow;
     int64_t rounds = tile.getNumPanels() * perPanel / kWarpgroupThreads;
-    Value thread = e.warpgroupThread();
+    // A round is 16 rows, so the swizzle of a thread's pieces is the same and
+    // their addresses are as far apart in the tile as rounds are.
+    Value firstRow = e.div(thread, kChunksPerRow),
+          chunk = e.rem(thread, kChunksPerRow);
+    Value first =
+        e.shared(emitChunkAddress(e, adaptor.getStaging(), firstRow, chunk));
     auto round = [&](OpBuilder &builder, Location loc, Value i, ValueRange) {
       Emitter inner(builder, loc);
       Value piece = inner.add(inner.mul(i, kWarpgroupThreads), thread);
       Value panel = inner.div(piece, perPanel);
-      Value rowInTile =
-          inner.rem(inner.div(piece, kChunksPerRow), tile.getRows());
-      Value chunk = inner.rem(piece, kChunksPerRow);
-      Value row = inner.add(adaptor.getRow(), rowInTile);
+      Value row =
+          inner.add(adaptor.getRow(),
+                    inner.rem(inner.div(piece, kChunksPerRow), tile.getRows()));
       Value column =
           inner.add(inner.add(adaptor.getColumn(),
                               inner.mul(panel, tile.getPanelColumns())),
@@ -177,14 +194,11 @@ struct StoreLowering : KernelPattern<StoreOp> {
         exists =
             inner.bitAnd(exists, inner.below(column, adaptor.getColumnEnd()));
       inner.when(exists, [&] {
-        Value start =
-            inner.add(adaptor.getStaging(),
-                      inner.mul(panel, tile.getRows() * TileType::kPanelBytes));
         auto type = VectorType::get({4}, builder.getI32Type());
-        Value words = LLVM::LoadOp::create(
-            builder, loc, type,
-            inner.shared(emitChunkAddress(inner, start, rowInTile, chunk)),
-            kChunkBytes);
+        Value place = inner.at(first, builder.getI8Type(),
+                               inner.mul(i, kWarpgroupThreads * kChunkBytes));
+        Value words =
+            LLVM::LoadOp::create(builder, loc, type, place, kChunkBytes);
         Value offset =
             inner.add(inner.mul(inner.toI64(row), adaptor.getPitch()),
                       inner.toI64(column));
