@@ -276,11 +276,10 @@ struct RingReleaseLowering : KernelPattern<RingReleaseOp> {
     Emitter e(rewriter, op.getLoc());
     Stage stage(e, op.getRing().getType(), adaptor.getRing(),
                 adaptor.getCursor());
-    e.when(e.equal(e.lane(), 0), [&] {
-      NVVM::MBarrierArriveOp::create(rewriter, op.getLoc(),
-                                     rewriter.getI64Type(),
-                                     e.shared(stage.empty()));
-    });
+    // By predicate, since a branch in the main loop costs registers.
+    NVVM::InlinePtxOp::create(
+        rewriter, op.getLoc(), TypeRange(), stage.empty(), ValueRange(),
+        "mbarrier.arrive.shared::cta.b64 _, [$0];", e.equal(e.lane(), 0));
     rewriter.eraseOp(op);
     return success();
   }
