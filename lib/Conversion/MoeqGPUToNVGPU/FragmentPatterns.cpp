@@ -45,12 +45,14 @@ static Value packStruct(Emitter &e, Type type, ValueRange values) {
   return result;
 }
 
+namespace {
+
 //===----------------------------------------------------------------------===//
 // Matmul
 //===----------------------------------------------------------------------===//
 
 // The wgmma type of operands of `type`.
-static NVVM::WGMMATypes getOperandType(Type type) {
+NVVM::WGMMATypes getOperandType(Type type) {
   if (isa<Float8E4M3FNType>(type))
     return NVVM::WGMMATypes::e4m3;
   if (isa<Float8E5M2Type>(type))
@@ -63,14 +65,13 @@ static NVVM::WGMMATypes getOperandType(Type type) {
 // The shared memory descriptor of a K-major tile of one panel (PTX ISA, "wgmma:
 // matrix descriptor"): the address in units of 16 bytes, the stride of 8 rows
 // (1024 bytes) from bit 32, the 128-byte swizzle in bits 62 and 63.
-static Value emitDescriptor(Emitter &e, Value tile) {
+Value emitDescriptor(Emitter &e, Value tile) {
   Value units = arith::ShRUIOp::create(e.b, e.loc, tile, e.i32(4));
   constexpr int64_t fields =
       (int64_t(1) << 62) | (int64_t(64) << 32) | (int64_t(1) << 16);
   return e.bitOr(e.toI64(units), e.i64(fields));
 }
 
-namespace {
 struct MmaLowering : KernelPattern<MmaOp> {
   using KernelPattern::KernelPattern;
 
@@ -92,11 +93,11 @@ struct MmaLowering : KernelPattern<MmaOp> {
     Value a = emitDescriptor(e, adaptor.getA()),
           b = emitDescriptor(e, adaptor.getB());
     Value accumulator = adaptor.getAccumulator();
-    auto scaleOut = NVVM::WGMMAScaleOut::one;
-    if (!accumulator) {
+    auto scaleOut = accumulator && !op.getOverwrite()
+                        ? NVVM::WGMMAScaleOut::one
+                        : NVVM::WGMMAScaleOut::zero;
+    if (!accumulator)
       accumulator = LLVM::PoisonOp::create(rewriter, loc, type);
-      scaleOut = NVVM::WGMMAScaleOut::zero;
-    }
     auto shape = NVVM::MMAShapeAttr::get(
         context, 64, op.getResult().getType().getColumns(), stepColumns);
     NVVM::WgmmaFenceAlignedOp::create(rewriter, loc);
@@ -175,15 +176,14 @@ struct SliceLowering : KernelPattern<SliceOp> {
     return success();
   }
 };
-} // namespace
 
 //===----------------------------------------------------------------------===//
 // Load
 //===----------------------------------------------------------------------===//
 
 // The row and the column that a thread's registers count from.
-static std::pair<Value, Value> emitThreadOffset(Emitter &e,
-                                                const FragmentLayout &layout) {
+std::pair<Value, Value> emitThreadOffset(Emitter &e,
+                                         const FragmentLayout &layout) {
   Value row = e.i32(0), column = e.i32(0);
   Value thread = e.warpgroupThread();
   int64_t divisor = 1, total = layout.getNumThreads();
@@ -200,7 +200,6 @@ static std::pair<Value, Value> emitThreadOffset(Emitter &e,
   return {row, column};
 }
 
-namespace {
 struct LoadLowering : KernelPattern<LoadOp> {
   using KernelPattern::KernelPattern;
 
@@ -220,31 +219,34 @@ struct LoadLowering : KernelPattern<LoadOp> {
     int64_t width = op.getAligned() && type.getColumns() > 1 ? 2 : 1;
     Type loaded = width == 1 ? element : VectorType::get({width}, element);
 
+    // The address of each register: along its major dimension first.
+    bool transposed = op.getTransposed();
+    Value majorEnd = adaptor.getRowEnd(), minorEnd = adaptor.getColumnEnd();
+    if (transposed) {
+      std::swap(row, column);
+      std::swap(majorEnd, minorEnd);
+    }
     auto clamp = [&](Value index, int64_t offset, Value end, int64_t width) {
       index = e.add(index, offset);
-      return end ? e.min(index, e.sub(end, width)) : index;
+      return e.toI64(end ? e.min(index, e.sub(end, width)) : index);
     };
-    auto rowAddress = [&](int64_t offset) {
-      Value index = e.toI64(clamp(row, offset, adaptor.getRowEnd(), 1));
-      return e.at(adaptor.getBase(), element, e.mul(index, adaptor.getPitch()));
-    };
-    llvm::DenseMap<int64_t, Value> rows;
+    llvm::DenseMap<int64_t, Value> starts;
     SmallVector<Value> scalars;
     for (int64_t i = 0, n = layout.getNumRegisters(); i < n; i += width) {
-      Position offset = layout.getRegisterOffset(i);
-      Value &start = rows[offset.row];
+      auto [major, minor] = layout.getRegisterOffset(i);
+      if (transposed)
+        std::swap(major, minor);
+      Value &start = starts[major];
       if (!start) {
-        start = rowAddress(offset.row);
-        if (!adaptor.getColumnEnd())
+        Value index = clamp(row, major, majorEnd, 1);
+        start =
+            e.at(adaptor.getBase(), element, e.mul(index, adaptor.getPitch()));
+        if (!minorEnd)
           start = e.at(start, element, e.toI64(column));
       }
-      Value address;
-      if (adaptor.getColumnEnd())
-        address = e.at(start, element,
-                       e.toI64(clamp(column, offset.column,
-                                     adaptor.getColumnEnd(), width)));
-      else
-        address = e.at(start, element, offset.column);
+      Value address =
+          minorEnd ? e.at(start, element, clamp(column, minor, minorEnd, width))
+                   : e.at(start, element, minor);
       Value value = e.loadConstant(loaded, address, bytes * width);
       for (int64_t j = 0; j < width; ++j)
         scalars.push_back(width == 1 ? value

@@ -50,9 +50,13 @@ gpu.module @kernels {
       %d = moeq_gpu.mma %a, %b : !a, !b -> !moeq_gpu.fragment<64x128xi32>
       // CHECK: nvvm.wgmma.wait.group.sync.aligned 0
       %f = moeq_gpu.mma_wait pending 0(%d : !moeq_gpu.fragment<64x128xi32>)
+      // From zero in registers that were used.
+      // CHECK: nvvm.wgmma.mma_async {{.*}}D[<s32>, <zero>]
+      // CHECK-COUNT-3: nvvm.wgmma.mma_async {{.*}}D[<s32>, <one>]
+      %g = moeq_gpu.mma %a, %b, %f overwrite : !a, !b -> !moeq_gpu.fragment<64x128xi32>
       // One lane a warp releases the stage.
-      // CHECK: scf.if
-      // CHECK: nvvm.mbarrier.arrive
+      // CHECK: %[[LEADER:.*]] = arith.cmpi eq
+      // CHECK: nvvm.inline_ptx "mbarrier.arrive.shared::cta.b64 _, [$0];" ro(%{{.*}} : i32), predicate = %[[LEADER]]
       moeq_gpu.ring.release %ring[%cursor] : !ring
     }
     llvm.return

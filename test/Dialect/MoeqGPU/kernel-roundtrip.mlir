@@ -69,6 +69,8 @@ gpu.module @kernels {
       %d = moeq_gpu.mma %part, %b : !part, !tile -> !acc
       // CHECK: moeq_gpu.mma %{{.*}}, %{{.*}}, %[[D]] :
       %d2 = moeq_gpu.mma %part, %b, %d : !part, !tile -> !acc
+      // CHECK: moeq_gpu.mma %{{.*}}, %{{.*}}, %[[D]] overwrite :
+      %d3 = moeq_gpu.mma %part, %b, %d overwrite : !part, !tile -> !acc
       // CHECK: moeq_gpu.mma_wait pending 1
       moeq_gpu.mma_wait pending 1
       // CHECK: moeq_gpu.mma_wait pending 0(%{{.*}} : !moeq_gpu.fragment<64x128xf32>)
@@ -83,6 +85,8 @@ gpu.module @kernels {
       %sa = moeq_gpu.load %offsets[%row, %zero] pitch(%one) row_end(%end) : !rows
       // CHECK: moeq_gpu.load %{{.*}}[%{{.*}}, %{{.*}}] pitch(%{{.*}}) column_end(%{{.*}}) aligned : <1x64xbf16>
       %sb = moeq_gpu.load %offsets[%group, %column] pitch(%pitch) column_end(%n) aligned : !columns
+      // CHECK: moeq_gpu.load %{{.*}}[%{{.*}}, %{{.*}}] pitch(%{{.*}}) transposed : <64x1xf32>
+      %st = moeq_gpu.load %offsets[%row, %zero] pitch(%pitch) transposed : !rows
       // CHECK: moeq_gpu.map(%{{.*}}, %{{.*}}, %{{.*}}) at(%{{.*}}, %{{.*}})
       %v = moeq_gpu.map(%h, %z, %sa, %sb : !half, !half, !rows, !columns) at(%row, %column) {
       ^bb0(%x: f32, %y: f32, %p: f32, %q: bf16, %i: index, %j: index):

@@ -239,6 +239,14 @@ llvm.func @nested(%condition: i1) {
 
 // -----
 
+llvm.func @aligned_transposed(%base: !llvm.ptr<1>, %i: i32, %pitch: i64) {
+  // expected-error@+1 {{expects aligned pairs of columns in a row-major matrix only, got transposed}}
+  %0 = moeq_gpu.load %base[%i, %i] pitch(%pitch) aligned transposed : !moeq_gpu.fragment<1x64xf32>
+  llvm.return
+}
+
+// -----
+
 func.func @yield_outside() {
   // expected-error@+1 {{'moeq_gpu.yield' op expects parent op to be one of 'moeq_gpu.map, moeq_gpu.roles, moeq_gpu.tiles'}}
   moeq_gpu.yield

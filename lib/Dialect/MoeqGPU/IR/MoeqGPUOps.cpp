@@ -191,6 +191,13 @@ LogicalResult SliceOp::verify() {
   return success();
 }
 
+LogicalResult LoadOp::verify() {
+  if (getAligned() && getTransposed())
+    return emitOpError("expects aligned pairs of columns in a row-major matrix "
+                       "only, got transposed");
+  return success();
+}
+
 LogicalResult MapOp::verify() {
   FragmentType result = getResult().getType();
   for (Value operand : getFragments()) {

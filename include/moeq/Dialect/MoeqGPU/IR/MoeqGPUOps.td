@@ -340,6 +340,7 @@ def MoeqGPU_MmaOp : MoeqGPU_Op<"mma"> {
     `A * B^T`, plus `accumulator` where there is one, for `a` [rows, K] and `b`
     [columns, K] in shared memory. The result, and the tiles, may not be touched
     before a `mma_wait` has covered it; another `mma` may go on from the result.
+    `overwrite`: the sum starts from zero, in the registers of `accumulator`.
 
     ```mlir
     %d = moeq_gpu.mma %a, %b, %c
@@ -348,10 +349,11 @@ def MoeqGPU_MmaOp : MoeqGPU_Op<"mma"> {
     ```
   }];
   let arguments = (ins MoeqGPU_TileType:$a, MoeqGPU_TileType:$b,
-                       Optional<MoeqGPU_FragmentType>:$accumulator);
+                       Optional<MoeqGPU_FragmentType>:$accumulator,
+                       UnitAttr:$overwrite);
   let results = (outs MoeqGPU_FragmentType:$result);
   let assemblyFormat = [{
-    $a `,` $b (`,` $accumulator^)? attr-dict
+    $a `,` $b (`,` $accumulator^)? (`overwrite` $overwrite^)? attr-dict
     `:` type($a) `,` type($b) `->` custom<Accumulator>(type($result), ref($accumulator), type($accumulator))
   }];
   let hasVerifier = 1;
@@ -403,20 +405,22 @@ def MoeqGPU_LoadOp : MoeqGPU_Op<"load", [AttrSizedOperandSegments]> {
     `pitch` elements a row; beyond `row_end` and `column_end` it is the last one
     that exists, so that no other memory is read. A fragment with one row or one column is a
     vector that broadcasts. `aligned`: each pair of columns lies at a multiple of
-    its size, and column_end is even.
+    its size, and column_end is even. `transposed`: the matrix is column-major,
+    of `pitch` elements a column.
 
     ```mlir
     %s = moeq_gpu.load %scales[%row, %zero] pitch(%one) row_end(%row_end)
         : !moeq_gpu.fragment<64x1xf32>
     ```
   }];
-  let arguments = MoeqGPU_Place<(ins UnitAttr:$aligned)>.arguments;
+  let arguments = MoeqGPU_Place<(ins UnitAttr:$aligned, UnitAttr:$transposed)>.arguments;
   let results = (outs MoeqGPU_FragmentType:$result);
   let assemblyFormat = [{
     $base `[` $row `,` $column `]` `pitch` `(` $pitch `)`
     (`row_end` `(` $row_end^ `)`)? (`column_end` `(` $column_end^ `)`)?
-    (`aligned` $aligned^)? attr-dict `:` type($result)
+    (`aligned` $aligned^)? (`transposed` $transposed^)? attr-dict `:` type($result)
   }];
+  let hasVerifier = 1;
 }
 
 def MoeqGPU_MapOp : MoeqGPU_Op<"map", [SingleBlock]> {
