@@ -114,6 +114,8 @@ SmallVector<RankedConfig> moeq::rankConfigs(MLIRContext *context,
     if (rows < 128 && problem.rows > rows) // Weights are read once a row tile.
       continue;
     for (int64_t columns : {256, 128, 64}) {
+      if (columns > problem.maxTileColumns)
+        continue;
       auto getConfig = [&](int64_t stages) {
         return ConfigAttr::get(context, {rows, columns}, stages,
                                rows / kConsumerRows, schedule,

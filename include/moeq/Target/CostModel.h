@@ -36,6 +36,8 @@ struct MatmulProblem {
   /// Bits of an element as it is multiplied: 8 only where both sides are FP8 or
   /// int8.
   unsigned multiplyBits = 16;
+  /// The most columns of a tile.
+  int64_t maxTileColumns = 256;
 };
 
 /// What one tile of a config costs, in microseconds, and how many there are.

@@ -35,6 +35,20 @@ func.func @static_rows(%a: tensor<1024x4096x!act>, %w: tensor<8x14336x4096x!act>
   return %c : tensor<1024x14336xbf16>
 }
 
+// Scales of each column that change along K take registers: a narrower tile.
+
+!block = !moeq.scaled<f8E4M3FN, block = [128], scale = f32>
+
+// CHECK-LABEL: func @column_scales(
+// CHECK:       config(<tile = [128, 128], stages = 6, consumers = 2,
+func.func @column_scales(%a: tensor<?x4096x!block>, %w: tensor<8x14336x4096x!block>,
+                         %offsets: tensor<9xi32>, %out: tensor<?x14336xbf16>)
+    -> tensor<?x14336xbf16> {
+  %c = moeq.grouped_matmul lhs(%a : tensor<?x4096x!block>) rhs(%w : tensor<8x14336x4096x!block>)
+      offsets(%offsets : tensor<9xi32>) outs(%out : tensor<?x14336xbf16>) -> tensor<?x14336xbf16>
+  return %c : tensor<?x14336xbf16>
+}
+
 // A config that is there wins.
 
 // CHECK-LABEL: func @kept(

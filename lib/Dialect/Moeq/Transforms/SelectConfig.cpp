@@ -51,6 +51,12 @@ static MatmulProblem getProblem(const OperandInfo &lhs, const OperandInfo &rhs,
             isa<Float8E8M0FNUType>(lhs.scaled.getScale()) &&
             isa<Float8E8M0FNUType>(rhs.scaled.getScale());
   problem.multiplyBits = problem.lhsBits <= 8 && !mx ? 8 : 16;
+  // Scales of each column that change along K are in registers, too.
+  int64_t rank = rhs.getRank();
+  if (problem.multiplyBits == 8 && rhs.scaled &&
+      rhs.scaled.getBlockOf(rank - 2, rank) == 1 &&
+      !ShapedType::isDynamic(rhs.scaled.getBlockOf(rank - 1, rank)))
+    problem.maxTileColumns = 128;
   return problem;
 }
 
