@@ -21,12 +21,17 @@
 
 namespace mlir::moeq_gpu {
 
-/// Which elements of an operand share one scale, all of K in each case.
+/// Which rows of an operand share one scale.
 enum class ScalePlacement {
   None,   ///< There is no scale.
   Tensor, ///< One scale: of the whole left side, or of an expert's weight.
   Vector, ///< One scale a row of A, or a row of B (a column of C).
+  Block,  ///< One scale for each 128 rows of B, aligned in an expert's weight.
 };
+
+/// The elements of K that share a block scale, and that are summed before they
+/// are promoted.
+constexpr int64_t kBlockDepth = 128;
 
 /// A matmul C[M, N] = A[M, K] * B[E, N, K]^T, row r of A with the weight of its
 /// group. M is always dynamic; E, N and K may be (ShapedType::kDynamic), and
@@ -43,10 +48,21 @@ struct MatmulKernelSpec {
   bool isGrouped = false;
   int64_t groups = 1; ///< E
 
-  /// Scales of type f32, bf16 or f16: acc * (lhs scale * rhs scale).
+  /// Scales that span K, of type f32, bf16 or f16: acc * (lhs scale * rhs
+  /// scale). Tensor or Vector.
   ScalePlacement lhsScale = ScalePlacement::None,
                  rhsScale = ScalePlacement::None;
+  /// Scales of each 128 elements of K, of which an operand has either these or
+  /// the ones above: acc = fma(partial sum, lhs scale * rhs scale, acc).
+  ScalePlacement lhsBlockScale = ScalePlacement::None,
+                 rhsBlockScale = ScalePlacement::None;
   Type lhsScaleType, rhsScaleType;
+  /// Whether the block scales of the rows are contiguous along the rows: [K /
+  /// 128, rows] with rows of 16 bytes each. Else they are along K.
+  bool lhsScaleIsMnMajor = false, rhsScaleIsMnMajor = false;
+  /// Whether the sum of each 128 elements of K goes to a second accumulator, of
+  /// f32; of 8-bit operands. Block scales need it.
+  bool promote = false;
 
   /// The epilogue of a `moeq.matmul` (accumulator, row, column, one element of
   /// each operand), or null, which rounds to `out`. Values that it captures are
@@ -80,6 +96,7 @@ enum class MatmulParameter {
   Offsets,
   LhsScale,
   RhsScale,
+  LhsScalePitch,   ///< Of scales that are contiguous along the rows (i32).
   EpilogueOperand, ///< One for each, by `index`.
   Counter,  ///< Of the tiles taken: an i32 that is zero between launches.
   Rows,     ///< M (i32), where the rows are not grouped.

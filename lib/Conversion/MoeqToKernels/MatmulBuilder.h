@@ -42,6 +42,10 @@ private:
   Value getExtent(int64_t extent, Kind kind) {
     return isStatic(extent) ? i32(extent) : getParameter(kind);
   }
+  /// Whether a tile of the last columns may reach beyond them.
+  bool reachesBeyondColumns() const {
+    return !isStatic(spec.columns) || spec.columns % spec.tileColumns != 0;
+  }
   int64_t getStageColumns() const {
     return TileType::kPanelBytes / getBytes(spec.lhs);
   }
@@ -69,11 +73,25 @@ private:
   Value buildForDepth(Value end, Value cursor,
                       function_ref<Value(Value k, Value cursor)> body);
   Value buildActive(Tile tile, Value cursor, Value staging, Value consumerRow);
+  /// The main loops: each returns the cursor after it, and the fragments of the
+  /// accumulator, which are equally many columns each.
+  Value buildMainLoop(Value cursor, Value consumerRow,
+                      SmallVectorImpl<Value> &accumulators);
+  Value buildPromotedLoop(Tile tile, Value cursor, Value consumerRow,
+                          SmallVectorImpl<Value> &accumulators);
+  struct BlockScales;
+  BlockScales buildBlockScales(Tile tile, Value k);
+  Value buildBlockScale(Tile tile, Value k, int64_t column);
+  Value buildOpaque(Value value);
+  Value buildColumnScales(Tile tile, Value k, int64_t column);
+  Value buildPromotion(Tile tile, Value partial, Value accumulator,
+                       Value lhsScale, Value rhsScale);
   Value buildScaleScalar(Kind kind, Type type, Value index);
-  void buildEpilogue(Tile tile, Value accumulator, Value staging,
+  void buildEpilogue(Tile tile, ValueRange accumulators, Value staging,
                      Value lhsScale, Value rhsScale);
-  Value buildMapped(Tile tile, Value accumulator, int64_t column, int64_t width,
-                    Value lhsScale, Value rhsScale);
+  Value buildMapped(Tile tile, ValueRange accumulators, int64_t column,
+                    int64_t width, Value lhsScale, Value rhsScale);
+  Value buildToF32(Value scalar);
   Value buildColumnLoad(Tile tile, Value base, Type element, int64_t offset,
                         int64_t width);
 
@@ -83,7 +101,7 @@ private:
   MatmulKernel kernel;
   TensorMapType lhsMapType, rhsMapType, outMapType;
   TileType lhsTile, rhsTile;
-  FragmentType accumulatorType;
+  FragmentType productType; ///< Of one matmul.
   Value lhsMap, rhsMap, outMap, ring, mailbox, schedule, first, step, count,
       columns, depthTiles;
 };

@@ -27,17 +27,23 @@ Value MatmulBuilder::buildScaleScalar(Kind kind, Type type, Value index) {
                               /*isNonTemporal=*/false, /*isInvariant=*/true);
 }
 
-void MatmulBuilder::buildEpilogue(Tile tile, Value accumulator, Value staging,
-                                  Value lhsScale, Value rhsScale) {
+Value MatmulBuilder::buildToF32(Value x) {
+  if (x.getType().isInteger())
+    return arith::SIToFPOp::create(b, b.getF32Type(), x);
+  return x.getType().isF32()
+             ? x
+             : Value(arith::ExtFOp::create(b, b.getF32Type(), x));
+}
+
+void MatmulBuilder::buildEpilogue(Tile tile, ValueRange accumulators,
+                                  Value staging, Value lhsScale,
+                                  Value rhsScale) {
   int64_t width = getChunkColumns(spec);
   Value pitch = toI64(columns);
   for (int64_t column = 0; column < spec.tileColumns; column += width) {
     Value mapped =
-        buildMapped(tile, accumulator, column, width, lhsScale, rhsScale);
-    Value columnEnd =
-        isStatic(spec.columns) && spec.columns % spec.tileColumns == 0
-            ? Value()
-            : columns;
+        buildMapped(tile, accumulators, column, width, lhsScale, rhsScale);
+    Value columnEnd = reachesBeyondColumns() ? columns : Value();
     StoreOp::create(b, mapped, staging, outMap, getParameter(Kind::Out),
                     tile.row, add(tile.column, i32(column)), pitch, tile.rowEnd,
                     columnEnd);
@@ -47,25 +53,25 @@ void MatmulBuilder::buildEpilogue(Tile tile, Value accumulator, Value staging,
 // One element a column, from [E, N] at the tile's group.
 Value MatmulBuilder::buildColumnLoad(Tile tile, Value base, Type element,
                                      int64_t offset, int64_t width) {
-  // A tile of the last columns may reach beyond them.
-  bool reaches =
-      !isStatic(spec.columns) || spec.columns % spec.tileColumns != 0;
   auto load =
       LoadOp::create(b, FragmentType::get(context, 1, width, element), base,
                      tile.group, add(tile.column, i32(offset)), toI64(columns),
-                     Value(), reaches ? columns : Value());
+                     Value(), reachesBeyondColumns() ? columns : Value());
   load.setAligned(true);
   return load;
 }
 
 // Columns from `column` on through scales and epilogue: acc * (lhs * rhs), then
 // the epilogue's region, or one rounding.
-Value MatmulBuilder::buildMapped(Tile tile, Value accumulator, int64_t column,
-                                 int64_t width, Value lhsScale,
+Value MatmulBuilder::buildMapped(Tile tile, ValueRange accumulators,
+                                 int64_t column, int64_t width, Value lhsScale,
                                  Value rhsScale) {
-  auto part = FragmentType::get(context, kConsumerRows, width,
-                                accumulatorType.getElementType());
-  SmallVector<Value> fragments{SliceOp::create(b, part, accumulator, column)};
+  auto whole = cast<FragmentType>(accumulators.front().getType());
+  auto part =
+      FragmentType::get(context, kConsumerRows, width, whole.getElementType());
+  SmallVector<Value> fragments{
+      SliceOp::create(b, part, accumulators[column / whole.getColumns()],
+                      column % whole.getColumns())};
   if (spec.lhsScale == ScalePlacement::Vector)
     fragments.push_back(lhsScale);
   if (spec.rhsScale == ScalePlacement::Vector)
@@ -101,23 +107,16 @@ Value MatmulBuilder::buildMapped(Tile tile, Value accumulator, int64_t column,
                     {b.getLoc(), b.getLoc()});
   b.setInsertionPointToStart(&body);
 
-  auto toF32 = [&](Value x) -> Value {
-    if (x.getType().isInteger())
-      return arith::SIToFPOp::create(b, b.getF32Type(), x);
-    return x.getType().isF32()
-               ? x
-               : Value(arith::ExtFOp::create(b, b.getF32Type(), x));
-  };
   unsigned next = 0;
-  Value value = toF32(body.getArgument(next++));
+  Value value = buildToF32(body.getArgument(next++));
   Value scale;
   for (auto [placement, scalar] : {std::pair{spec.lhsScale, lhsScale},
                                    std::pair{spec.rhsScale, rhsScale}}) {
     if (placement == ScalePlacement::None)
       continue;
-    Value factor = toF32(placement == ScalePlacement::Vector
-                             ? Value(body.getArgument(next++))
-                             : scalar);
+    Value factor = buildToF32(placement == ScalePlacement::Vector
+                                  ? Value(body.getArgument(next++))
+                                  : scalar);
     scale = scale ? Value(arith::MulFOp::create(b, scale, factor)) : factor;
   }
   if (scale)

@@ -70,9 +70,9 @@ void MatmulBuilder::buildFunction() {
   addParameter(Kind::Out, global, {b.getNamedAttr("llvm.noalias", unit)});
   if (spec.isGrouped)
     addInput(Kind::Offsets);
-  if (spec.lhsScale != ScalePlacement::None)
+  if (spec.lhsScaleType)
     addInput(Kind::LhsScale);
-  if (spec.rhsScale != ScalePlacement::None)
+  if (spec.rhsScaleType)
     addInput(Kind::RhsScale);
   for (unsigned i = 0, n = spec.epilogueOperands.size(); i < n; ++i)
     addInput(Kind::EpilogueOperand, i);
@@ -84,6 +84,8 @@ void MatmulBuilder::buildFunction() {
   addSize(Kind::Depth, spec.depth);
   if (spec.isGrouped)
     addSize(Kind::Groups, spec.groups);
+  if (spec.lhsScaleIsMnMajor)
+    addSize(Kind::LhsScalePitch, ShapedType::kDynamic);
   if (spec.epilogue) {
     llvm::SetVector<Value> captured;
     getUsedValuesDefinedAbove(*spec.epilogue, captured);
@@ -119,8 +121,8 @@ MatmulKernel MatmulBuilder::build() {
   outMapType = TensorMapType::get(context, kConsumerRows, outPanel, spec.out);
   lhsTile = TileType::get(context, spec.tileRows, stageColumns, spec.lhs);
   rhsTile = TileType::get(context, spec.tileColumns, stageColumns, spec.rhs);
-  accumulatorType = FragmentType::get(
-      context, kConsumerRows, spec.tileColumns,
+  productType = FragmentType::get(
+      context, kConsumerRows, getProductColumns(spec),
       spec.lhs.isInteger() ? Type(b.getI32Type()) : Type(b.getF32Type()));
   buildFunction();
 
@@ -157,8 +159,8 @@ MatmulKernel MatmulBuilder::build() {
   step = NVVM::GridDimXOp::create(b, b.getI32Type());
   count = ScheduleSizeOp::create(b, schedule);
 
-  auto roles = RolesOp::create(b, kProducerRegisters, spec.consumers,
-                               getConsumerRegisters(spec.consumers));
+  auto roles = RolesOp::create(b, getProducerRegisters(spec), spec.consumers,
+                               getConsumerRegisters(spec));
   LLVM::ReturnOp::create(b, ValueRange());
   buildProducer(roles.getProducer());
   buildConsumer(roles.getConsumer());
@@ -285,20 +287,9 @@ void MatmulBuilder::buildConsumer(Region &region) {
   YieldOp::create(b);
 }
 
-// The matmul and the epilogue of a consumer's rows. The first stage starts the
-// accumulator; then one matmul stays in flight while the next stage is waited
-// for.
+// The matmul and the epilogue of a consumer's rows.
 Value MatmulBuilder::buildActive(Tile tile, Value cursor, Value staging,
                                  Value consumerRow) {
-  auto lhsPart =
-      TileType::get(context, kConsumerRows, getStageColumns(), spec.lhs);
-  auto multiply = [&](Value at, Value accumulator) -> Value {
-    auto stage = RingWaitOp::create(b, TypeRange{lhsTile, rhsTile}, ring, at);
-    Value lhs = SubtileOp::create(b, lhsPart, stage.getResult(0), consumerRow);
-    return MmaOp::create(b, accumulatorType, lhs, stage.getResult(1),
-                         accumulator);
-  };
-
   // Loaded early, so that the latency is hidden by the matmul.
   Value lhsScale, rhsScale;
   if (spec.lhsScale == ScalePlacement::Vector)
@@ -311,6 +302,26 @@ Value MatmulBuilder::buildActive(Tile tile, Value cursor, Value staging,
   if (spec.rhsScale == ScalePlacement::Tensor)
     rhsScale = buildScaleScalar(Kind::RhsScale, spec.rhsScaleType, tile.group);
 
+  SmallVector<Value> accumulators;
+  Value end = spec.promote
+                  ? buildPromotedLoop(tile, cursor, consumerRow, accumulators)
+                  : buildMainLoop(cursor, consumerRow, accumulators);
+  buildEpilogue(tile, accumulators, staging, lhsScale, rhsScale);
+  return end;
+}
+
+// The first stage starts the accumulator; then one matmul stays in flight while
+// the next stage is waited for.
+Value MatmulBuilder::buildMainLoop(Value cursor, Value consumerRow,
+                                   SmallVectorImpl<Value> &accumulators) {
+  auto lhsPart =
+      TileType::get(context, kConsumerRows, getStageColumns(), spec.lhs);
+  auto multiply = [&](Value at, Value accumulator) -> Value {
+    auto stage = RingWaitOp::create(b, TypeRange{lhsTile, rhsTile}, ring, at);
+    Value lhs = SubtileOp::create(b, lhsPart, stage.getResult(0), consumerRow);
+    return MmaOp::create(b, productType, lhs, stage.getResult(1), accumulator,
+                         /*overwrite=*/false);
+  };
   Value started = multiply(cursor, Value());
   auto loop = scf::ForOp::create(
       b, b.getLoc(), i32(1), depthTiles, i32(1),
@@ -322,11 +333,10 @@ Value MatmulBuilder::buildActive(Tile tile, Value cursor, Value staging,
         RingReleaseOp::create(b, ring, previous);
         scf::YieldOp::create(b, ValueRange{accumulator, advance(ring, at), at});
       });
-  Value accumulator =
-      MmaWaitOp::create(b, TypeRange(accumulatorType), 0, loop.getResult(0))
-          .getResult(0);
+  auto done =
+      MmaWaitOp::create(b, TypeRange(productType), 0, loop.getResult(0));
+  accumulators.push_back(done.getResult(0));
   RingReleaseOp::create(b, ring, loop.getResult(2));
-  buildEpilogue(tile, accumulator, staging, lhsScale, rhsScale);
   return loop.getResult(1);
 }
 

@@ -10,6 +10,8 @@
 
 #include "moeq/Conversion/MatmulKernel.h"
 
+#include <numeric>
+
 namespace mlir::moeq_gpu {
 
 /// The rows of a consumer warpgroup, and the shared memory through which it
@@ -51,11 +53,30 @@ inline int64_t getChunkColumns(const MatmulKernelSpec &spec) {
   return columns;
 }
 
+/// The columns of one matmul: all of the tile; or, where sums are promoted, as
+/// many as share one of the scales of 128 columns.
+inline int64_t getProductColumns(const MatmulKernelSpec &spec) {
+  return spec.promote ? std::gcd(spec.tileColumns, kBlockDepth)
+                      : spec.tileColumns;
+}
+
+/// The matmuls that a consumer has in flight where sums are promoted: two,
+/// where that leaves registers for the rest.
+inline int64_t getProductsInFlight(const MatmulKernelSpec &spec) {
+  return spec.tileColumns + 2 * getProductColumns(spec) > 384 ||
+                 spec.rhsBlockScale == ScalePlacement::Vector
+             ? 1
+             : 2;
+}
+
 /// Registers a thread: a producer that copies needs few; consumers share the
 /// rest.
-constexpr int64_t kProducerRegisters = 40;
-inline int64_t getConsumerRegisters(int64_t consumers) {
-  int64_t share = (65536 / kWarpgroupThreads - kProducerRegisters) / consumers;
+inline int64_t getProducerRegisters(const MatmulKernelSpec &spec) {
+  return spec.promote ? 24 : 40;
+}
+inline int64_t getConsumerRegisters(const MatmulKernelSpec &spec) {
+  int64_t share =
+      (65536 / kWarpgroupThreads - getProducerRegisters(spec)) / spec.consumers;
   return std::min<int64_t>(share / 8 * 8, 240);
 }
 

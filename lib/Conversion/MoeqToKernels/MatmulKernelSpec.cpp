@@ -31,10 +31,8 @@ mlir::moeq_gpu::getUnsupportedReason(const MatmulKernelSpec &spec) {
     reason << "results are f32, bf16 or f16, got " << spec.out;
     return text;
   }
-  for (auto [placement, type] : {std::pair{spec.lhsScale, spec.lhsScaleType},
-                                 std::pair{spec.rhsScale, spec.rhsScaleType}})
-    if (placement != ScalePlacement::None &&
-        !(type && (type.isF32() || type.isBF16() || type.isF16()))) {
+  for (Type type : {spec.lhsScaleType, spec.rhsScaleType})
+    if (type && !type.isF32() && !type.isBF16() && !type.isF16()) {
       reason << "scales are f32, bf16 or f16, got " << type;
       return text;
     }
@@ -69,10 +67,18 @@ mlir::moeq_gpu::getUnsupportedReason(const MatmulKernelSpec &spec) {
            << spec.tileColumns;
     return text;
   }
-  // The accumulator, and what the epilogue needs beside it.
-  int64_t registers = kConsumerRows * spec.tileColumns / kWarpgroupThreads + 64;
-  if (registers > getConsumerRegisters(spec.consumers)) {
-    reason << "a consumer has " << getConsumerRegisters(spec.consumers)
+  // The accumulator, and what the epilogue needs beside it, or the sums that
+  // are promoted and their scales.
+  int64_t wide = spec.tileColumns, spare = 64;
+  if (spec.promote) {
+    wide += getProductsInFlight(spec) * getProductColumns(spec);
+    spare = spec.rhsBlockScale == ScalePlacement::Vector
+                ? 40 + getProductColumns(spec) / 4
+                : 40;
+  }
+  int64_t registers = kConsumerRows * wide / kWarpgroupThreads + spare;
+  if (registers > getConsumerRegisters(spec)) {
+    reason << "a consumer has " << getConsumerRegisters(spec)
            << " registers a thread, needs " << registers;
     return text;
   }
@@ -122,27 +128,52 @@ MatmulView::MatmulView(Operation *op) {
   }
 }
 
-// Where the scales of an operand [.., rows, K] are, if each spans all of K.
-static FailureOr<ScalePlacement>
-getScalePlacement(const moeq::OperandInfo &info) {
+namespace {
+/// The scales of an operand [.., rows, K].
+struct OperandScales {
+  ScalePlacement ofAll = ScalePlacement::None, ofBlocks = ScalePlacement::None;
+  Type type;
+  bool isMnMajor = false;
+};
+} // namespace
+
+// The scales of an operand, if the kernel can index them.
+static FailureOr<OperandScales> getScales(const moeq::OperandInfo &info) {
+  OperandScales scales;
   if (!info.scaled)
-    return ScalePlacement::None;
-  if (info.scaled.getZero() ||
-      info.scaled.getLayout() != moeq::ScaleLayout::RowMajor)
-    return failure();
+    return scales;
   int64_t rank = info.getRank();
+  scales.type = info.scaled.getScale();
+  scales.isMnMajor = info.scaled.getLayout() == moeq::ScaleLayout::MnMajor;
+  if (info.scaled.getZero() ||
+      (!scales.isMnMajor &&
+       info.scaled.getLayout() != moeq::ScaleLayout::RowMajor) ||
+      (rank == 3 && info.scaled.getBlockOf(0, rank) != 1))
+    return failure();
   auto spans = [&](int64_t dim) {
     int64_t block = info.scaled.getBlockOf(dim, rank), extent = info.shape[dim];
     return ShapedType::isDynamic(block) ||
            (!ShapedType::isDynamic(extent) && block >= extent);
   };
-  if (!spans(rank - 1) || (rank == 3 && info.scaled.getBlockOf(0, rank) != 1))
-    return failure();
+  ScalePlacement placement;
   if (info.scaled.getBlockOf(rank - 2, rank) == 1)
-    return ScalePlacement::Vector;
-  if (!spans(rank - 2))
+    placement = ScalePlacement::Vector;
+  else if (spans(rank - 2))
+    placement = ScalePlacement::Tensor;
+  else if (info.scaled.getBlockOf(rank - 2, rank) == kBlockDepth)
+    placement = ScalePlacement::Block;
+  else
     return failure();
-  return ScalePlacement::Tensor;
+  bool isPlain = placement != ScalePlacement::Block && !scales.isMnMajor;
+  if (spans(rank - 1) && isPlain)
+    scales.ofAll = placement;
+  else if (info.scaled.getBlockOf(rank - 1, rank) == kBlockDepth)
+    scales.ofBlocks = placement;
+  else
+    return failure();
+  if (scales.isMnMajor && placement != ScalePlacement::Vector)
+    return failure();
+  return scales;
 }
 
 FailureOr<MatmulKernelSpec>
@@ -171,22 +202,39 @@ mlir::moeq_gpu::getMatmulKernelSpec(Operation *op, int64_t sharedMemory,
   spec.isGrouped = static_cast<bool>(view.offsets);
   spec.groups = spec.isGrouped ? rhs->shape.front() : 1;
 
-  for (auto [info, placement, type] :
-       {std::tuple{&*lhs, &spec.lhsScale, &spec.lhsScaleType},
-        std::tuple{&*rhs, &spec.rhsScale, &spec.rhsScaleType}}) {
-    FailureOr<ScalePlacement> found = getScalePlacement(*info);
-    if (failed(found)) {
+  FailureOr<OperandScales> lhsScales = getScales(*lhs),
+                           rhsScales = getScales(*rhs);
+  for (auto [info, scales] : {std::pair{&*lhs, lhsScales}, {&*rhs, rhsScales}})
+    if (failed(scales) ||
+        (info == &*lhs && scales->ofBlocks == ScalePlacement::Block)) {
       llvm::raw_string_ostream(reason)
-          << "its scales do not span K: " << info->scaled;
+          << "its scales are of other blocks: " << info->scaled;
       return failure();
     }
-    *placement = *found;
-    *type = info->scaled ? info->scaled.getScale() : Type();
-  }
-  if (view.accumulate && !view.accumulate.isFast() && !spec.lhs.isInteger() &&
-      spec.lhs.getIntOrFloatBitWidth() == 8) {
-    reason = "partial sums are to be promoted";
+  spec.lhsScale = lhsScales->ofAll;
+  spec.rhsScale = rhsScales->ofAll;
+  spec.lhsBlockScale = lhsScales->ofBlocks;
+  spec.rhsBlockScale = rhsScales->ofBlocks;
+  spec.lhsScaleType = lhsScales->type;
+  spec.rhsScaleType = rhsScales->type;
+  spec.lhsScaleIsMnMajor = lhsScales->isMnMajor;
+  spec.rhsScaleIsMnMajor = rhsScales->isMnMajor;
+  // Sums of 16-bit products are in f32 anyway.
+  bool isEightBit = spec.lhs.getIntOrFloatBitWidth() == 8;
+  int64_t interval = view.accumulate && isEightBit && !spec.lhs.isInteger()
+                         ? view.accumulate.getInterval()
+                         : 0;
+  spec.promote = interval || spec.lhsBlockScale != ScalePlacement::None ||
+                 spec.rhsBlockScale != ScalePlacement::None;
+  if (interval % kBlockDepth != 0) {
+    llvm::raw_string_ostream(reason)
+        << "sums of 128 elements are promoted, got " << interval;
     return failure();
+  }
+  // The scales of the columns leave registers for a narrow tile only.
+  if (spec.rhsBlockScale == ScalePlacement::Vector) {
+    spec.tileColumns = 128;
+    spec.stages = 6;
   }
   for (auto [map, operand] : llvm::zip_equal(view.maps, view.operands))
     spec.epilogueOperands.push_back(

@@ -108,6 +108,9 @@ static LogicalResult outlineMatmul(OpTy op, gpu::GPUModuleOp module) {
     case MatmulParameter::RhsScale:
       operands.push_back(view.rhs[1]);
       break;
+    case MatmulParameter::LhsScalePitch:
+      operands.push_back(toI32(extent(view.lhs[1], 1)));
+      break;
     case MatmulParameter::EpilogueOperand:
       operands.push_back(view.operands[parameter.index]);
       break;

@@ -24,12 +24,12 @@ func.func @types(%a: memref<?x64xf32>, %w: memref<64x64xf32>, %c: memref<?x64xf3
 
 // -----
 
-!a = !moeq.scaled<f8E4M3FN, block = [128], scale = f32>
+!a = !moeq.scaled<f8E4M3FN, block = [64], scale = f32>
 !b = !moeq.scaled<f8E4M3FN, block = [128, 128], scale = f32>
-func.func @blocks(%a: memref<?x256xf8E4M3FN>, %sa: memref<?x2xf32>,
+func.func @blocks(%a: memref<?x256xf8E4M3FN>, %sa: memref<?x4xf32>,
                   %w: memref<256x256xf8E4M3FN>, %sw: memref<2x2xf32>, %c: memref<?x256xbf16>) {
-  // expected-remark@+1 {{runs without tensor cores: its scales do not span K: !moeq.scaled<f8E4M3FN, block = [128], scale = f32>}}
-  moeq.matmul lhs(%a, %sa : memref<?x256xf8E4M3FN>, memref<?x2xf32> as !a)
+  // expected-remark@+1 {{runs without tensor cores: its scales are of other blocks: !moeq.scaled<f8E4M3FN, block = [64], scale = f32>}}
+  moeq.matmul lhs(%a, %sa : memref<?x256xf8E4M3FN>, memref<?x4xf32> as !a)
     rhs(%w, %sw : memref<256x256xf8E4M3FN>, memref<2x2xf32> as !b)
     outs(%c : memref<?x256xbf16>) accumulate(<fast>)
   return
@@ -40,10 +40,22 @@ func.func @blocks(%a: memref<?x256xf8E4M3FN>, %sa: memref<?x2xf32>,
 !a = !moeq.scaled<f8E4M3FN, block = [*], scale = f32>
 func.func @promote(%a: memref<?x256xf8E4M3FN>, %sa: memref<?x1xf32>,
                    %w: memref<256x256xf8E4M3FN>, %sw: memref<256x1xf32>, %c: memref<?x256xbf16>) {
-  // expected-remark@+1 {{runs without tensor cores: partial sums are to be promoted}}
+  // expected-remark@+1 {{runs without tensor cores: sums of 128 elements are promoted, got 64}}
   moeq.matmul lhs(%a, %sa : memref<?x256xf8E4M3FN>, memref<?x1xf32> as !a)
     rhs(%w, %sw : memref<256x256xf8E4M3FN>, memref<256x1xf32> as !a)
-    outs(%c : memref<?x256xbf16>) accumulate(<promote<128>>)
+    outs(%c : memref<?x256xbf16>) accumulate(<promote<64>>)
+  return
+}
+
+// -----
+
+!a = !moeq.scaled<f8E4M3FN, block = [128], scale = f32>
+func.func @registers(%a: memref<?x256xf8E4M3FN>, %sa: memref<?x2xf32>,
+                     %w: memref<256x256xf8E4M3FN>, %sw: memref<256x2xf32>, %c: memref<?x256xbf16>) {
+  // expected-remark@+1 {{runs without tensor cores: a consumer has 240 registers a thread, needs 264}}
+  moeq.matmul lhs(%a, %sa : memref<?x256xf8E4M3FN>, memref<?x2xf32> as !a)
+    rhs(%w, %sw : memref<256x256xf8E4M3FN>, memref<256x2xf32> as !a)
+    outs(%c : memref<?x256xbf16>) config(<tile = [128, 256]>)
   return
 }
 

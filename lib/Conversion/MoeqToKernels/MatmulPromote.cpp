@@ -1,0 +1,238 @@
+//===- MatmulPromote.cpp - A main loop that promotes its sums ---*- C++ -*-===//
+//
+// Part of moeq, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The tensor core keeps few bits of a long sum, and does not scale its parts.
+// So each stage of K, of 128 elements, starts sums of its own, which go by fma
+// with the scales of the stage to the accumulator. A sum takes the columns that
+// share a scale; while it is added up, the next one is in flight where
+// registers allow, and the other consumer has the tensor core where they do
+// not. No sum is in flight from one iteration of the loop to the next: ptxas
+// cannot tell there which registers are read, and would serialize all of it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "MatmulBuilder.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+#include <deque>
+
+using namespace mlir;
+using namespace mlir::moeq_gpu;
+
+/// The scales of a stage: that of the rows, a fragment or a scalar, and one of
+/// the columns of each sum. Null or empty where the operand has none.
+struct MatmulBuilder::BlockScales {
+  Value lhs;
+  SmallVector<Value> rhs;
+};
+
+MatmulBuilder::BlockScales MatmulBuilder::buildBlockScales(Tile tile, Value k) {
+  BlockScales scales;
+  if (spec.lhsBlockScale == ScalePlacement::Tensor) {
+    scales.lhs = buildScaleScalar(Kind::LhsScale, spec.lhsScaleType, k);
+  } else if (spec.lhsBlockScale == ScalePlacement::Vector) {
+    Value pitch =
+        spec.lhsScaleIsMnMajor ? getParameter(Kind::LhsScalePitch) : depthTiles;
+    auto load = LoadOp::create(
+        b, FragmentType::get(context, kConsumerRows, 1, spec.lhsScaleType),
+        getParameter(Kind::LhsScale), tile.row, k, toI64(pitch), tile.rowEnd,
+        Value());
+    load.setTransposed(spec.lhsScaleIsMnMajor);
+    scales.lhs = load;
+  }
+
+  int64_t width = getProductColumns(spec);
+  if (spec.rhsBlockScale == ScalePlacement::None)
+    return scales;
+  for (int64_t column = 0; column < spec.tileColumns; column += width)
+    scales.rhs.push_back(spec.rhsBlockScale == ScalePlacement::Vector
+                             ? buildColumnScales(tile, k, column)
+                             : buildBlockScale(tile, k, column));
+  return scales;
+}
+
+// The scale of the block of columns that a sum is in, from [E, blocks of N,
+// blocks of K].
+Value MatmulBuilder::buildBlockScale(Tile tile, Value k, int64_t column) {
+  Value row = tile.group;
+  if (spec.rhsBlockScale == ScalePlacement::Block) {
+    Value blocks = arith::CeilDivUIOp::create(b, columns, i32(kBlockDepth));
+    Value block = arith::DivUIOp::create(b, tile.column, i32(kBlockDepth));
+    // A tile of the last columns may reach beyond them.
+    block = arith::MinUIOp::create(b, add(block, i32(column / kBlockDepth)),
+                                   arith::SubIOp::create(b, blocks, i32(1)));
+    row = add(mul(tile.group, blocks), block);
+  }
+  return buildScaleScalar(Kind::RhsScale, spec.rhsScaleType,
+                          add(mul(row, depthTiles), k));
+}
+
+// The value itself, of which the compiler knows nothing.
+Value MatmulBuilder::buildOpaque(Value value) {
+  auto copy = LLVM::InlineAsmOp::create(
+      b, TypeRange(value.getType()), value, "mov.b32 $0, $1;", "=r,r",
+      /*has_side_effects=*/true, /*is_align_stack=*/false,
+      LLVM::tailcallkind::TailCallKind::None,
+      LLVM::AsmDialectAttr::get(context, LLVM::AsmDialect::AD_ATT),
+      /*operand_attrs=*/ArrayAttr());
+  return copy.getResult(0);
+}
+
+// The scales of the columns of a sum, from [E, N, blocks of K], or with the
+// last two exchanged and N padded to 16 bytes.
+Value MatmulBuilder::buildColumnScales(Tile tile, Value k, int64_t column) {
+  Value first = add(tile.column, i32(column));
+  Value base = getParameter(Kind::RhsScale), pitch = depthTiles,
+        plane = columns;
+  if (spec.rhsScaleIsMnMajor) {
+    Value unit = i32(kPitchBytes / getBytes(spec.rhsScaleType));
+    pitch = mul(arith::CeilDivUIOp::create(b, columns, unit), unit);
+    plane = pitch;
+  }
+  Value offset = arith::MulIOp::create(b, toI64(mul(tile.group, depthTiles)),
+                                       toI64(plane));
+  base =
+      LLVM::GEPOp::create(b, base.getType(), spec.rhsScaleType, base, offset);
+  // Each of the columns of a tile that may reach beyond N has an address of its
+  // own. Hidden from the compiler, the column keeps these in the loop: ahead of
+  // it they would take the registers of the accumulator.
+  if (!spec.rhsScaleIsMnMajor && reachesBeyondColumns())
+    first = buildOpaque(first);
+  auto type =
+      FragmentType::get(context, 1, getProductColumns(spec), spec.rhsScaleType);
+  auto load = LoadOp::create(b, type, base, k, first, toI64(pitch), Value(),
+                             reachesBeyondColumns() ? columns : Value());
+  load.setTransposed(!spec.rhsScaleIsMnMajor);
+  load.setAligned(spec.rhsScaleIsMnMajor);
+  return load;
+}
+
+// accumulator + partial * (lhs scale * rhs scale), with one rounding after that
+// of the scales. A scale is null, a scalar, or a fragment.
+Value MatmulBuilder::buildPromotion(Tile tile, Value partial, Value accumulator,
+                                    Value lhsScale, Value rhsScale) {
+  SmallVector<Value> fragments{partial, accumulator};
+  for (Value scale : {lhsScale, rhsScale})
+    if (scale && isa<FragmentType>(scale.getType()))
+      fragments.push_back(scale);
+  auto map =
+      MapOp::create(b, accumulator.getType(), fragments, tile.row, tile.column);
+  OpBuilder::InsertionGuard guard(b);
+  Block &body = map.getBody().emplaceBlock();
+  for (Value fragment : fragments)
+    body.addArgument(cast<FragmentType>(fragment.getType()).getElementType(),
+                     b.getLoc());
+  body.addArguments({b.getIndexType(), b.getIndexType()},
+                    {b.getLoc(), b.getLoc()});
+  b.setInsertionPointToStart(&body);
+  unsigned next = 2;
+  Value factor;
+  for (Value scale : {lhsScale, rhsScale}) {
+    if (!scale)
+      continue;
+    bool isFragment = isa<FragmentType>(scale.getType());
+    scale = buildToF32(isFragment ? Value(body.getArgument(next++)) : scale);
+    factor = factor ? Value(arith::MulFOp::create(b, factor, scale)) : scale;
+  }
+  Value sum = buildToF32(body.getArgument(0)), old = body.getArgument(1);
+  YieldOp::create(b, factor ? Value(math::FmaOp::create(b, sum, factor, old))
+                            : Value(arith::AddFOp::create(b, old, sum)));
+  return map;
+}
+
+Value MatmulBuilder::buildPromotedLoop(Tile tile, Value cursor,
+                                       Value consumerRow,
+                                       SmallVectorImpl<Value> &accumulators) {
+  int64_t width = getProductColumns(spec), products = spec.tileColumns / width,
+          inFlight = getProductsInFlight(spec),
+          // Of an iteration: as many as it takes to have so many in flight.
+      stages = std::max<int64_t>(inFlight / products, 1);
+  auto lhsPart =
+      TileType::get(context, kConsumerRows, getStageColumns(), spec.lhs);
+  auto rhsPart = TileType::get(context, width, getStageColumns(), spec.rhs);
+  accumulators.assign(
+      products,
+      Value(ZeroOp::create(b, FragmentType::get(context, kConsumerRows, width,
+                                                b.getF32Type()))));
+
+  // A loop over [lower, upper), `stages` of them an iteration, that goes on
+  // with the accumulators and the cursor.
+  auto buildLoop = [&](Value lower, Value upper, int64_t stages) {
+    SmallVector<Value> initial(accumulators.begin(), accumulators.end());
+    initial.push_back(cursor);
+    auto loop = scf::ForOp::create(
+        b, b.getLoc(), lower, upper, i32(stages), initial,
+        [&](OpBuilder &, Location, Value k, ValueRange carried) {
+          SmallVector<Value> sums(carried.drop_back());
+          Value at = carried.back();
+          // The loads of scales have returned when the matmul has ended.
+          SmallVector<BlockScales> scales;
+          for (int64_t i = 0; i < stages; ++i)
+            scales.push_back(buildBlockScales(tile, add(k, i32(i))));
+          struct Product {
+            Value partial, stage;
+            int64_t index;
+            const BlockScales &scales;
+          };
+          std::deque<Product> pending;
+          Value done;
+          auto finish = [&] {
+            Product product = pending.front();
+            pending.pop_front();
+            Value partial = MmaWaitOp::create(b, TypeRange(productType),
+                                              pending.size(), product.partial)
+                                .getResult(0);
+            if (product.index == products - 1)
+              RingReleaseOp::create(b, ring, product.stage);
+            done = partial;
+            const BlockScales &scales = product.scales;
+            Value &sum = sums[product.index];
+            sum = buildPromotion(
+                tile, partial, sum, scales.lhs,
+                scales.rhs.empty() ? Value() : scales.rhs[product.index]);
+          };
+          for (const BlockScales &scale : scales) {
+            auto stage =
+                RingWaitOp::create(b, TypeRange{lhsTile, rhsTile}, ring, at);
+            Value lhs =
+                SubtileOp::create(b, lhsPart, stage.getResult(0), consumerRow);
+            for (int64_t i = 0; i < products; ++i) {
+              if (static_cast<int64_t>(pending.size()) == inFlight)
+                finish();
+              Value rhs = SubtileOp::create(b, rhsPart, stage.getResult(1),
+                                            i32(i * width));
+              // In the registers of a sum that is done, if there is one.
+              Value partial = MmaOp::create(b, productType, lhs, rhs, done,
+                                            /*overwrite=*/bool(done));
+              done = Value();
+              pending.push_back({partial, at, i, scale});
+            }
+            at = advance(ring, at);
+          }
+          while (!pending.empty())
+            finish();
+          sums.push_back(at);
+          scf::YieldOp::create(b, sums);
+        });
+    accumulators.assign(loop.result_begin(), loop.result_begin() + products);
+    cursor = loop.getResults().back();
+  };
+  // Unrolled, the loop would need the registers of several iterations.
+  Value end = buildOpaque(depthTiles);
+  if (stages == 1) {
+    buildLoop(i32(0), end, 1);
+    return cursor;
+  }
+  // The stages that are no whole iteration come last.
+  Value rest = arith::RemUIOp::create(b, end, i32(stages));
+  Value whole = arith::SubIOp::create(b, end, rest);
+  buildLoop(i32(0), whole, stages);
+  buildLoop(whole, end, 1);
+  return cursor;
+}
