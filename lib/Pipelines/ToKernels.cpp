@@ -24,6 +24,7 @@ void mlir::moeq::buildToOps(OpPassManager &pm) {
 
 void mlir::moeq::buildToTiles(OpPassManager &pm) {
   pm.addPass(createMoeqSelectConfig());
+  pm.addPass(createMoeqPlan());
   pm.addPass(createMoeqUnpackScaled());
   bufferization::OneShotBufferizePassOptions bufferize;
   bufferize.bufferizeFunctionBoundaries = true;

@@ -67,20 +67,23 @@ class Program:
         self.arguments.append(f"{name}: {text}")
         return name, text
 
-    def text(self, body: str, results: list[str]) -> str:
+    def text(self, body: str, results: list[str], before: str = "") -> str:
         names = ", ".join(f"%r#{i}" for i in range(len(results)))
         target = "%r" if len(results) == 1 else f"%r:{len(results)}"
         names = "%r" if len(results) == 1 else names
         types = ", ".join(results)
         return (
-            f"func.func @f({', '.join(self.arguments)}) -> ({types}) {{\n"
+            f"func.func @f({', '.join(self.arguments)}) -> ({types}) {{\n  {before}\n"
             f"  {target} = {body} -> {types}\n"
             f"  return {names} : {types}\n}}\n"
         )
 
-    def run(self, body: str, results: list[str], pipeline: str = "") -> list[np.ndarray]:
-        """Runs `%r = body -> results` after `pipeline`, and gives the arrays back."""
-        module = moeq.parse(self.text(body, results))
+    def run(
+        self, body: str, results: list[str], pipeline: str = "", before: str = ""
+    ) -> list[np.ndarray]:
+        """Runs `before` and `%r = body -> results` after `pipeline`, and gives the
+        arrays back."""
+        module = moeq.parse(self.text(body, results, before))
         if pipeline:
             module.run_pipeline(pipeline)
         return moeq.run(module, "f", self.inputs)
@@ -199,6 +202,19 @@ def group(ids, experts, expert_map=None, weights=None, padded=False, dims="rows"
     names, types = ", ".join(o[0] for o in outs[:3]), ", ".join(o[1] for o in outs[:3])
     body = f"moeq.group ids({a} : {a_type}){options} outs({names} : {types}){extra}"
     return program.run(body, [o[1] for o in outs])
+
+
+def plan(offsets, columns, tile_columns, max_width, ctas, step=8, overhead=24) -> np.ndarray:
+    program = Program("rows")
+    o, o_type = program.add(np.asarray(offsets, np.int32))
+    out, out_type = program.add(poison((len(offsets), 4), "i32"))
+    body = (
+        f"moeq.plan offsets({o} : {o_type}) columns(%columns) outs({out} : {out_type}) "
+        f"tile_columns({tile_columns}) max_width({max_width}) ctas({ctas}) "
+        f"width_step({step}) overhead({overhead})"
+    )
+    before = f"%columns = arith.constant {columns} : index"
+    return program.run(body, [out_type], before=before)[0]
 
 
 def gather(x, rows, init, dims="rows"):

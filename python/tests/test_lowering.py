@@ -26,6 +26,7 @@ KINDS = {
     "quantize-int4": lambda p: p.quantize(np.ones((2, 64), np.float32), INT4, PRESETS["awq"]),
     "dequantize": lambda p: p.dequantize(poison_scaled((2, 64), MX)),
     "route": lambda p: p.route(np.ones((2, 8), np.float32), 2),
+    "plan": lambda p: p.plan([0, 3, 5], 64, 32, 16, 4),
     "group": lambda p: p.group(np.zeros((2, 2), np.int32), 2),
     "gather": lambda p: p.gather(
         np.ones((2, 4), np.float16), np.array([1, 0], np.int32), np.ones((2, 4), np.float16)
@@ -51,8 +52,8 @@ class TextFound(Exception):  # noqa: N818
 
 
 def text_of(kind: str, monkeypatch) -> str:
-    def found(self, body, results, pipeline=""):
-        raise TextFound(self.text(body, results))
+    def found(self, body, results, pipeline="", before=""):
+        raise TextFound(self.text(body, results, before))
 
     monkeypatch.setattr(programs.Program, "run", found)
     with pytest.raises(TextFound) as text:

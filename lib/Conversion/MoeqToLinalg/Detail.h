@@ -103,6 +103,7 @@ ValueRange emitLoop(
 void populateActivatePatterns(RewritePatternSet &patterns);
 void populateDispatchPatterns(RewritePatternSet &patterns);
 void populateMatmulPatterns(RewritePatternSet &patterns);
+void populatePlanPatterns(RewritePatternSet &patterns);
 void populateQuantizePatterns(RewritePatternSet &patterns);
 void populateRoutePatterns(RewritePatternSet &patterns);
 

@@ -102,6 +102,7 @@ struct MoeqToLinalgPass : moeq::impl::MoeqToLinalgBase<MoeqToLinalgPass> {
     moeq::detail::populateActivatePatterns(patterns);
     moeq::detail::populateDispatchPatterns(patterns);
     moeq::detail::populateMatmulPatterns(patterns);
+    moeq::detail::populatePlanPatterns(patterns);
     moeq::detail::populateQuantizePatterns(patterns);
     moeq::detail::populateRoutePatterns(patterns);
     walkAndApplyPatterns(getOperation(), std::move(patterns));

@@ -5,17 +5,20 @@
 
 // CHECK-DAG: gpu.binary @dispatch_kernels_dispatch_group_padded
 // CHECK-DAG: gpu.binary @dispatch_kernels_dispatch_group 
+// CHECK-DAG: gpu.binary @dispatch_kernels_dispatch_plan
 // CHECK-DAG: gpu.binary @dispatch_kernels_dispatch_gather
 // CHECK-DAG: gpu.binary @dispatch_kernels_dispatch_combine
 func.func @dispatch(%ids: memref<?x2xi32>, %map: memref<16xi32>, %w: memref<?x2xf32>,
     %x: memref<?x4096xbf16>, %y: memref<?x4096xbf16>,
     %q: memref<?x4096xf8E4M3FN>, %s: memref<?x1xf32>, %qo: memref<?x4096xf8E4M3FN>, %so: memref<?x1xf32>,
     %rows: memref<?xi32>, %slots: memref<?x2xi32>, %offsets: memref<9xi32>, %padded: memref<9xi32>,
-    %sorted: memref<?xf32>) {
+    %sorted: memref<?xf32>, %table: memref<9x4xi32>, %n: index) {
   moeq.group ids(%ids : memref<?x2xi32>) expert_map(%map : memref<16xi32>)
       weights(%w : memref<?x2xf32>)
       outs(%rows, %slots, %offsets : memref<?xi32>, memref<?x2xi32>, memref<9xi32>)
       padded_offsets(%padded : memref<9xi32>) sorted_weights(%sorted : memref<?xf32>)
+  moeq.plan offsets(%offsets : memref<9xi32>) columns(%n) outs(%table : memref<9x4xi32>)
+      tile_columns(256) max_width(160) ctas(132)
   moeq.gather input(%q, %s : memref<?x4096xf8E4M3FN>, memref<?x1xf32> as !a)
       rows(%rows : memref<?xi32>) outs(%qo, %so : memref<?x4096xf8E4M3FN>, memref<?x1xf32> as !a)
   moeq.combine input(%x : memref<?x4096xbf16>) slots(%slots : memref<?x2xi32>)

@@ -124,3 +124,27 @@ func.func @blocks(%x: memref<?x512xbf16>, %q: memref<?x512xf8E4M3FN>, %s: memref
       outs(%q, %s : memref<?x512xf8E4M3FN>, memref<?x4xf32> as !b) recipe(<deepgemm>)
   return
 }
+
+// -----
+
+// One CTA with a thread a group, and as many as there may be where that is not
+// known.
+
+// CHECK-LABEL: llvm.func @plans_plan(
+// CHECK-SAME: i64) attributes {{{.*}}nvvm.maxntid = array<i32: 256, 1, 1>
+// CHECK: nvvm.barrier
+// CHECK: scf.for
+// CHECK-LABEL: llvm.func @plans_plan_1(
+// CHECK-SAME: nvvm.maxntid = array<i32: 1024, 1, 1>
+// CHECK-LABEL: func.func @plans
+// CHECK: gpu.launch_func @plans_kernels::@plans_plan blocks in (%c1, %c1, %c1) threads in (%c256, %c1, %c1)
+// CHECK: gpu.launch_func @plans_kernels::@plans_plan_1
+func.func @plans(%o: memref<257xi32>, %t: memref<257x4xi32>, %n: index,
+                 %po: memref<?xi32>, %pt: memref<?x4xi32>) {
+  moeq.plan offsets(%o : memref<257xi32>) columns(%n) outs(%t : memref<257x4xi32>)
+      tile_columns(256) max_width(160) ctas(132)
+  %columns = arith.constant 4096 : index
+  moeq.plan offsets(%po : memref<?xi32>) columns(%columns) outs(%pt : memref<?x4xi32>)
+      tile_columns(256) max_width(160) ctas(132)
+  return
+}

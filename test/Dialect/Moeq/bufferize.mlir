@@ -103,3 +103,16 @@ func.func @group(%ids: tensor<?x2xi32>, %r: tensor<?xi32>, %s: tensor<?x2xi32>, 
       -> tensor<?xi32>, tensor<?x2xi32>, tensor<9xi32>
   return %0#0, %0#1, %0#2 : tensor<?xi32>, tensor<?x2xi32>, tensor<9xi32>
 }
+
+// -----
+
+// The table is written whole: in place, without a copy of the init.
+// CHECK-LABEL: func @plan(
+// CHECK-SAME: %[[O:[^:]*]]: memref<9xi32>, %[[N:[^:]*]]: index, %[[T:[^:]*]]: memref<9x4xi32>
+// CHECK-NEXT: moeq.plan offsets(%[[O]] : memref<9xi32>) columns(%[[N]]) outs(%[[T]] : memref<9x4xi32>)
+// CHECK-NEXT: return %[[T]]
+func.func @plan(%o: tensor<9xi32>, %n: index, %t: tensor<9x4xi32>) -> tensor<9x4xi32> {
+  %0 = moeq.plan offsets(%o : tensor<9xi32>) columns(%n) outs(%t : tensor<9x4xi32>)
+      tile_columns(256) max_width(160) ctas(132) -> tensor<9x4xi32>
+  return %0 : tensor<9x4xi32>
+}

@@ -147,3 +147,11 @@ func.func @block_rank(%a: tensor<?x256x!a>, %b: tensor<4x16x256x!w>, %off: tenso
   %0 = moeq.grouped_matmul lhs(%a : tensor<?x256x!a>) rhs(%b : tensor<4x16x256x!w>) offsets(%off : tensor<5xi32>) outs(%o : tensor<?x16xf32>) -> tensor<?x16xf32>
   return
 }
+
+// -----
+
+func.func @plan_rows(%a: tensor<?x8xf32>, %b: tensor<4x16x8xf32>, %off: tensor<5xi32>, %p: tensor<4x4xi32>, %o: tensor<?x16xf32>) {
+  // expected-error @below {{'moeq.grouped_matmul' op expects the rows of 'plan' and the number of 'offsets' to be equal, got 4 and 5}}
+  %0 = moeq.grouped_matmul lhs(%a : tensor<?x8xf32>) rhs(%b : tensor<4x16x8xf32>) offsets(%off : tensor<5xi32>) plan(%p : tensor<4x4xi32>) outs(%o : tensor<?x16xf32>) -> tensor<?x16xf32>
+  return
+}

@@ -37,3 +37,11 @@ func.func @components(%v: memref<?x256xf8E4M3FN>, %s: memref<?x1xf32>, %w: memre
       offsets(%o : memref<9xi32>) outs(%c : memref<?x128xf32>)
   return
 }
+
+// CHECK-LABEL: @planned
+// CHECK: moeq.grouped_matmul {{.*}} offsets(%{{.*}} : tensor<9xi32>) plan(%{{.*}} : tensor<9x4xi32>) outs(%{{.*}} : tensor<?x128xbf16>) -> tensor<?x128xbf16>
+func.func @planned(%a: tensor<?x256xbf16>, %w: tensor<8x128x256xbf16>, %o: tensor<9xi32>, %p: tensor<9x4xi32>, %init: tensor<?x128xbf16>) -> tensor<?x128xbf16> {
+  %0 = moeq.grouped_matmul lhs(%a : tensor<?x256xbf16>) rhs(%w : tensor<8x128x256xbf16>) offsets(%o : tensor<9xi32>)
+      plan(%p : tensor<9x4xi32>) outs(%init : tensor<?x128xbf16>) -> tensor<?x128xbf16>
+  return %0 : tensor<?x128xbf16>
+}

@@ -86,3 +86,15 @@ func.func @combine(%x: memref<?x64xbf16>, %slots: memref<?x2xi32>, %y: memref<?x
   moeq.combine input(%x : memref<?x64xbf16>) slots(%slots : memref<?x2xi32>) outs(%y : memref<?x64xbf16>)
   return
 }
+
+// CHECK-LABEL: func @plan(
+// CHECK-SAME: %[[O:[^:]*]]: memref<?xi32>
+// CHECK: %[[SIZE:.*]] = memref.dim %[[O]]
+// CHECK: %[[OK:.*]] = arith.cmpi sle, %[[SIZE]], %c1025
+// CHECK: cf.assert %[[OK]], "{{.*}}expects experts that a kernel can plan for
+// CHECK: moeq.plan
+func.func @plan(%o: memref<?xi32>, %n: index, %t: memref<?x4xi32>) {
+  moeq.plan offsets(%o : memref<?xi32>) columns(%n) outs(%t : memref<?x4xi32>)
+      tile_columns(256) max_width(160) ctas(132)
+  return
+}

@@ -278,6 +278,9 @@ LogicalResult GroupedMatmulOp::verify() {
       failed(verifier.same("the number of 'offsets' less 1", offsets[0] - 1,
                            "the number of experts of 'rhs'", rhs[0])))
     return failure();
+  if (Value plan = getPlan())
+    if (failed(verifyPlan(*this, ShapeVerifier::shapeOf(plan), offsets[0])))
+      return failure();
   return verifyMatmul(*this, *operands,
                       {operands->lhs.shape[0], rhs[1], rhs[0]});
 }

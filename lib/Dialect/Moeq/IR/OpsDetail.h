@@ -98,6 +98,11 @@ LogicalResult verifyRouting(Operation *op, int64_t experts, int64_t topK,
                             std::optional<int64_t> topkGroups,
                             GroupScore groupScore);
 
+/// Checks the shape of the table of a `moeq.plan` for so many offsets (or
+/// kDynamic).
+LogicalResult verifyPlan(Operation *op, ArrayRef<int64_t> plan,
+                         int64_t offsets);
+
 } // namespace detail
 } // namespace mlir::moeq
 

@@ -200,8 +200,8 @@ Value LayerBuilder::buildGroupedMatmul(Value lhs, ValueRange weight, Value bias,
     maps.push_back(static_cast<int32_t>(EpilogueMap::Column));
   }
   auto matmul = GroupedMatmulOp::create(
-      rewriter, loc, init.getType(), lhs, weight, groups.offsets, operands,
-      init, /*lhs_format=*/TypeAttr(),
+      rewriter, loc, init.getType(), lhs, weight, groups.offsets,
+      /*plan=*/Value(), operands, init, /*lhs_format=*/TypeAttr(),
       /*rhs_format=*/TypeAttr(), maps, op.getAccumulateAttr(),
       /*config=*/ConfigAttr());
   if (!bias)

@@ -31,8 +31,8 @@ static GroupedMatmulOp createMatmul(OpBuilder &b, GroupedMatmulOp like,
                                     ValueRange operands, ArrayRef<int32_t> maps,
                                     Value outs) {
   return GroupedMatmulOp::create(
-      b, like.getLoc(), outs.getType(), lhs, rhs, like.getOffsets(), operands,
-      outs, /*lhs_format=*/TypeAttr(),
+      b, like.getLoc(), outs.getType(), lhs, rhs, like.getOffsets(),
+      like.getPlan(), operands, outs, /*lhs_format=*/TypeAttr(),
       /*rhs_format=*/TypeAttr(), maps, like.getAccumulateAttr(),
       like.getConfigAttr());
 }

@@ -113,6 +113,12 @@ static void verify(GroupOp op, const Checks &checks) {
                       "expects ids below the number of experts");
 }
 
+static void verify(PlanOp op, const Checks &checks) {
+  checks.require(CmpIPredicate::sle, checks.getSize(op.getOffsets(), 0),
+                 checks.getConstant(PlanOp::kMaxGroups + 1),
+                 "expects experts that a kernel can plan for");
+}
+
 static void verify(GatherOp op, const Checks &checks) {
   checks.requireBelow(op.getRows(), checks.getSize(op.getInput().front(), 0),
                       "expects rows of the input");
@@ -149,7 +155,8 @@ static void attach(MLIRContext *context) {
 void moeq::registerRuntimeVerifiableOpInterfaceExternalModels(
     DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, MoeqDialect *) {
-    attach<CombineOp, GatherOp, GroupOp, GroupedMatmulOp, QuantizeOp>(context);
+    attach<CombineOp, GatherOp, GroupOp, GroupedMatmulOp, PlanOp,
+           QuantizeOp>(context);
     context->loadDialect<arith::ArithDialect, cf::ControlFlowDialect,
                          memref::MemRefDialect, scf::SCFDialect,
                          tensor::TensorDialect>();

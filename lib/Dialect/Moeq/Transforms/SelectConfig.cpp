@@ -8,6 +8,7 @@
 #include "moeq/Dialect/Moeq/IR/Moeq.h"
 #include "moeq/Dialect/Moeq/Transforms/Passes.h"
 #include "moeq/Target/CostModel.h"
+#include "moeq/Target/TargetChip.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Remarks.h"
@@ -123,7 +124,7 @@ private:
         getOperandInfo(op, op.getLhs(), op.getLhsFormatAttr(), "lhs");
     FailureOr<OperandInfo> rhs =
         getOperandInfo(op, op.getRhs(), op.getRhsFormatAttr(), "rhs");
-    FailureOr<Chip> target = getTarget(op);
+    FailureOr<Chip> target = getTargetChip(op, chip);
     if (failed(lhs) || failed(rhs) || failed(target))
       return failure();
     Type out = cast<ShapedType>(op.getOuts().getType()).getElementType();
@@ -139,28 +140,6 @@ private:
     op.setConfigAttr(ranked.front().config);
     ++numSelected;
     return success();
-  }
-
-  /// The chip that the module of `op` names, with its figures.
-  FailureOr<Chip> getTarget(Operation *op) {
-    TargetAttr target;
-    for (Operation *module = op; module && !target;
-         module = module->getParentOp())
-      target = module->getAttrOfType<TargetAttr>("moeq.target");
-    FailureOr<const Chip *> found = lookupChip(
-        op->getLoc(), target ? target.getChip().getValue() : StringRef(chip));
-    if (failed(found))
-      return failure();
-    Chip figures = **found;
-    if (target && target.getSms() > 0) { // Fewer or more of the same.
-      double part = double(target.getSms()) / figures.sms;
-      figures.sms = target.getSms();
-      figures.fp8Tflops *= part;
-      figures.f16Tflops *= part;
-    }
-    if (target && target.getSharedMemory() > 0)
-      figures.sharedMemory = target.getSharedMemory();
-    return figures;
   }
 };
 } // namespace

@@ -184,11 +184,14 @@ struct GroupedMatmulModel
       SmallVector<Value> operands{
           lhsSlice, rhsSlice,
           clampOffsets(builder, matmul, offsets[1], sizes[1])};
+      if (matmul.getPlan())
+        operands.push_back(matmul.getPlan());
       llvm::append_range(operands, epilogueSlices);
       operands.push_back(outsSlice);
       auto window = cast<GroupedMatmulOp>(
           cloneTile(builder, op, outsSlice.getType(), operands));
-      window.removeConfigAttr(); // it was of the loop
+      window.removeConfigAttr(); // it was of the loop, as the plan
+      window.getPlanMutable().clear();
       tiled = window;
     }
     shiftEpilogue(builder, loc, tiled->getRegion(0), row, offsets[2]);

@@ -220,6 +220,52 @@ def Moeq_GroupOp : Moeq_DpsOp<"group", [AttrSizedOperandSegments]> {
   }];
 }
 
+def Moeq_PlanOp : Moeq_DpsOp<"plan"> {
+  let summary = "offsets to the order, widths and number of a grouped matmul's tiles";
+  let description = [{
+    The work list of a grouped matmul that takes its rows in tiles of a width
+    that each group chooses, up to `max_width`, and of `tile_columns` of its
+    `columns` (N). Of `offsets` [E + 1] it makes a table [E + 1, 4]:
+
+    - row 0: the number of tiles, the first whole tile that is split, into how
+      many pieces those from there on are split, and the groups that have rows;
+    - row 1 + i: first row, end of rows, expert and width of the i-th group, in
+      order of falling widths, the lower expert first among equals. A width is a
+      multiple of `width_step`, and 0 for a group without rows.
+
+    A group has m = ceildiv(rows, width) row tiles by ceildiv(N, tile_columns);
+    whole tile i of it is row tile i mod m of column tile i div m. CTAs take the
+    tiles in this order, each when it is free; those that are left when each CTA
+    has had the same number are split along their rows, where that ends sooner if
+    a tile of width w costs `overhead` + w. `docs/Spec.md` gives the rule, in
+    integers: the table is the same on every target.
+
+    ```mlir
+    %n = arith.constant 14336 : index
+    %p = moeq.plan offsets(%o : tensor<9xi32>) columns(%n) outs(%init : tensor<9x4xi32>)
+        tile_columns(256) max_width(160) ctas(132) -> tensor<9x4xi32>
+    ```
+  }];
+  let arguments = (ins Moeq_I32Shaped:$offsets, Index:$columns, Moeq_I32Shaped:$table,
+                       I64Attr:$tile_columns, I64Attr:$max_width, I64Attr:$ctas,
+                       DefaultValuedAttr<I64Attr, "8">:$width_step,
+                       DefaultValuedAttr<I64Attr, "24">:$overhead);
+  let assemblyFormat = [{
+    `offsets` `(` $offsets `:` type($offsets) `)` `columns` `(` $columns `)`
+    `outs` `(` $table `:` type($table) `)` `tile_columns` `(` $tile_columns `)`
+    `max_width` `(` $max_width `)` `ctas` `(` $ctas `)` (`width_step` `(` $width_step^ `)`)?
+    (`overhead` `(` $overhead^ `)`)? attr-dict (`->` type($results)^)?
+  }];
+  let extraClassDeclaration = [{
+    /// The fields of a row of the table.
+    static constexpr int64_t kFields = 4;
+    /// The widest tile that there is.
+    static constexpr int64_t kMaxWidth = 256;
+    /// A kernel plans for so many groups, one a thread.
+    static constexpr int64_t kMaxGroups = 1024;
+  }];
+}
+
 def Moeq_GatherOp : Moeq_DpsOp<"gather", [AttrSizedOperandSegments]> {
   let summary = "rows of a tensor in sorted order";
   let description = [{
@@ -405,6 +451,9 @@ def Moeq_GroupedMatmulOp : Moeq_EpilogueOp<"grouped_matmul"> {
     Scales, sums and the epilogue are those of `moeq.matmul`; a `column` operand
     of the epilogue is [E, N], taken at the row's expert. `row` is the row of A.
 
+    `plan` [E + 1, 4], which `moeq.plan` makes of the offsets, says in which order
+    and in tiles of which widths a kernel takes the rows; no value depends on it.
+
     `contract` is reserved for the contraction of rows (wgrad), `rows` for rows
     that the kernel gathers.
 
@@ -415,7 +464,7 @@ def Moeq_GroupedMatmulOp : Moeq_EpilogueOp<"grouped_matmul"> {
     ```
   }];
   let arguments = (ins Variadic<Moeq_Shaped>:$lhs, Variadic<Moeq_Shaped>:$rhs,
-                       Moeq_I32Shaped:$offsets,
+                       Moeq_I32Shaped:$offsets, Optional<Moeq_I32Shaped>:$plan,
                        Variadic<Moeq_Shaped>:$epilogue_operands,
                        Moeq_FloatShaped:$outs,
                        OptionalAttr<TypeAttr>:$lhs_format, OptionalAttr<TypeAttr>:$rhs_format,
@@ -425,7 +474,7 @@ def Moeq_GroupedMatmulOp : Moeq_EpilogueOp<"grouped_matmul"> {
   let assemblyFormat = [{
     `lhs` `(` $lhs `:` type($lhs) (`as` $lhs_format^)? `)`
     `rhs` `(` $rhs `:` type($rhs) (`as` $rhs_format^)? `)`
-    `offsets` `(` $offsets `:` type($offsets) `)`
+    `offsets` `(` $offsets `:` type($offsets) `)` (`plan` `(` $plan^ `:` type($plan) `)`)?
     `outs` `(` $outs `:` type($outs) `)`
     (`accumulate` `(` $accumulate^ `)`)? (`config` `(` $config^ `)`)? attr-dict-with-keyword
     custom<Epilogue>($epilogue_operands, type($epilogue_operands), $epilogue_maps, $epilogue)

@@ -169,4 +169,20 @@ def MoeqSelectConfig : Pass<"moeq-select-config"> {
   let dependentDialects = ["::mlir::moeq::MoeqDialect"];
 }
 
+def MoeqPlan : Pass<"moeq-plan"> {
+  let summary = "plan the tiles of grouped matmuls on the device";
+  let description = [{
+    Makes a `moeq.plan` for each `moeq.grouped_matmul` on tensors whose `config`
+    has `swap_ab`, and so a tile of any width up to that of the config: from its
+    offsets, for the multiprocessors of the chip of `moeq.target` (or sm_90a).
+    One that has a plan keeps it; one of more than 1024 experts, which a plan
+    cannot hold, remains without.
+  }];
+  let statistics = [Statistic<"numPlans", "plans", "Plans made">];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::moeq::MoeqDialect",
+    "::mlir::tensor::TensorDialect"
+  ];
+}
+
 #endif // MOEQ_DIALECT_MOEQ_TRANSFORMS_PASSES_TD
