@@ -229,6 +229,20 @@ def gather(x, rows, init, dims="rows"):
     return arrays[0].view(x.dtype)
 
 
+def prepack(x, source: str, target: str):
+    program = Program("static")
+    a, a_type = program.add(x)
+    init = poison_scaled(x.shape, x.format) if isinstance(x, Scaled) else np.full_like(x, 77)
+    out, out_type = program.add(init)
+    body = (
+        f"moeq.prepack input({a} : {a_type}) outs({out} : {out_type}) from({source}) to({target})"
+    )
+    arrays = program.run(body, [out_type])
+    if isinstance(x, Scaled):
+        return scaled_result(arrays, x.format, x.shape)
+    return arrays[0].view(x.dtype)
+
+
 def combine(x, slots, weights=None, element=None, dims="rows") -> np.ndarray:
     program = Program(dims)
     element = element or ELEMENTS[x.dtype]

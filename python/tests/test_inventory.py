@@ -51,7 +51,7 @@ def ops() -> list[tuple[str, str]]:
     """The dialect and the mnemonic of each op."""
     found = []
     for path, text in sources("include/*Ops.td").items():
-        dialect = {"MoeqOps.td": "moeq", "MoeqGPUOps.td": "moeq_gpu"}[path.name]
+        dialect = "moeq_gpu" if "MoeqGPU" in path.name else "moeq"
         for base, name in re.findall(r'^def \w+ : (\w+)<"([\w.]+)"', text, re.M):
             found.append((dialect, "ring." + name if base.endswith("RingOp") else name))
     return found

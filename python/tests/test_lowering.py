@@ -111,6 +111,14 @@ func.func @f(%x: tensor<4x64xbf16>, %r: tensor<8xi32>,
   return %1 : tensor<8x64x!moeq.scaled<f8E4M3FN, block = [*], scale = f32>>
 }""",
     "moeq-select-config": MATMUL,
+    "moeq-plan": """
+func.func @f(%a: tensor<?x64xbf16>, %w: tensor<4x?x64xbf16>, %o: tensor<?xi32>,
+             %c: tensor<?x?xbf16>) -> tensor<?x?xbf16> {
+  %0 = moeq.grouped_matmul lhs(%a : tensor<?x64xbf16>) rhs(%w : tensor<4x?x64xbf16>)
+      offsets(%o : tensor<?xi32>) outs(%c : tensor<?x?xbf16>)
+      config(<tile = [160, 256], swap_ab = true>) -> tensor<?x?xbf16>
+  return %0 : tensor<?x?xbf16>
+}""",
     "moeq-tile": MATMUL,
     "moeq-unpack-scaled": f"func.func @f(%a: {SCALED}) -> {SCALED} {{\n  return %a : {SCALED}\n}}",
     "moeq-to-linalg": """

@@ -283,9 +283,31 @@ FUNCTIONS = [
 ]  # fmt: skip
 
 
+LAYOUTS = ["gate_first", "up_first", "interleaved", "interleaved_8"]
+
+
+@pytest.mark.parametrize("source", LAYOUTS)
+@pytest.mark.parametrize("target", LAYOUTS)
+def test_prepack(source, target):
+    rng = rng_of(source, target)
+    bias = rng.normal(size=(3, 48)).astype(F32)
+    assert_same(programs.prepack(bias, source, target), activation.prepack(bias, source, target))
+    # A scale a column moves with it, one for all columns stays.
+    for format in (
+        Format(FP8, PER_ROW),
+        Format(FP8, PER_TENSOR),
+        Format("ui4", (32,), "bf16", "i8"),
+    ):
+        weight = operand(rng, (3, 48, 64), format)
+        there = programs.prepack(weight, source, target)
+        numbers = activation.prepack(weight.numbers(), source, target)
+        np.testing.assert_array_equal(there.numbers(), numbers)
+        check_same(programs.prepack(there, target, source), weight)
+
+
 @pytest.mark.parametrize("function", FUNCTIONS)
 @pytest.mark.parametrize("element", ["f32", "bf16"])
-@pytest.mark.parametrize("layout", ["gate_first", "up_first", "interleaved"])
+@pytest.mark.parametrize("layout", LAYOUTS)
 def test_activate(function, element, layout):
     rng = rng_of(function, layout)
     x = formats.round_to(rng.normal(0, 3, (6, 48)), element)

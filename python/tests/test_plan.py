@@ -19,7 +19,7 @@ SHAPES = [
 
 
 def routings():
-    """(name, rows of each expert)"""
+    """The name and the rows of each expert."""
     rng = np.random.default_rng(3)
     yield "none", []
     yield "empty", [0] * 5
@@ -33,7 +33,7 @@ def routings():
     yield "edges", edges
 
 
-@pytest.mark.parametrize(("name", "counts"), routings())
+@pytest.mark.parametrize(("name", "counts"), list(routings()))
 @pytest.mark.parametrize("shape", SHAPES)
 def test_table(shape, name, counts):
     offsets = np.cumsum([0, *counts]).astype(np.int32)
@@ -48,7 +48,7 @@ def test_overhead(overhead):
     assert want[0, 2] == {0: 3, 24: 3, 200: 1}[overhead]
 
 
-@pytest.mark.parametrize(("name", "counts"), routings())
+@pytest.mark.parametrize(("name", "counts"), list(routings()))
 @pytest.mark.parametrize("shape", SHAPES)
 def test_tiles_cover_each_element_once(shape, name, counts):
     columns, tile_columns, max_width, _, step = shape

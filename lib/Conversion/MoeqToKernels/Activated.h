@@ -12,6 +12,8 @@
 
 #include "moeq/Support/NumericsMath.h"
 
+#include "moeq/Support/GateColumns.h"
+
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 namespace mlir::moeq {
@@ -19,6 +21,7 @@ namespace mlir::moeq {
 /// The columns that a thread activates at once. More would take more registers
 /// than two CTAs of the largest size have.
 constexpr int64_t kActivatedWidth = 4;
+static_assert(kGateGroup % kActivatedWidth == 0);
 
 /// Loads `width` columns of the activated input of an `activate` or
 /// `act_quant`, whose result has `columns` columns: f32, not yet rounded.
@@ -29,22 +32,20 @@ Value loadActivated(KernelBuilder &k, OpTy op, Value row, Value column,
   Value gate, up;
   if (!isGated(op.getFunction())) {
     gate = k.load(input, {row, column}, width);
-  } else if (op.getGateLayout() == GateLayout::Interleaved) {
-    Value first = k.mul(column, k.index(2));
-    if (width == 1) {
-      gate = k.load(input, {row, first});
-      up = k.load(input, {row, k.add(first, k.index(1))});
-    } else {
+  } else {
+    // `width` columns of each half, which lie side by side unless single ones
+    // alternate: `width` divides kGateGroup.
+    GateColumns at =
+        emitGateColumns(k, k.getLoc(), op.getGateLayout(), column, columns);
+    if (op.getGateLayout() == GateLayout::Interleaved && width > 1) {
       auto halves = vector::DeinterleaveOp::create(
-          k, k.load(input, {row, first}, 2 * width));
+          k, k.load(input, {row, at.gate}, 2 * width));
       gate = halves.getRes1();
       up = halves.getRes2();
+    } else {
+      gate = k.load(input, {row, at.gate}, width);
+      up = k.load(input, {row, at.up}, width);
     }
-  } else {
-    gate = k.load(input, {row, column}, width);
-    up = k.load(input, {row, k.add(column, columns)}, width);
-    if (op.getGateLayout() == GateLayout::UpFirst)
-      std::swap(gate, up);
   }
   Elementwise e(k, k.getLoc());
   Value value = emitActivation(e, getActivationParameters(op), k.toF32(gate),

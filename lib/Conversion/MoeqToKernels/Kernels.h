@@ -23,6 +23,7 @@ namespace mlir::moeq {
 LogicalResult buildKernels(RouteOp op, gpu::GPUModuleOp module);
 LogicalResult buildKernels(GroupOp op, gpu::GPUModuleOp module);
 LogicalResult buildKernels(PlanOp op, gpu::GPUModuleOp module);
+LogicalResult buildKernels(PrepackOp op, gpu::GPUModuleOp module);
 LogicalResult buildKernels(GatherOp op, gpu::GPUModuleOp module);
 LogicalResult buildKernels(CombineOp op, gpu::GPUModuleOp module);
 LogicalResult buildKernels(QuantizeOp op, gpu::GPUModuleOp module);

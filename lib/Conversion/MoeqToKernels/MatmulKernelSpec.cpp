@@ -184,6 +184,10 @@ mlir::moeq_gpu::getMatmulKernelSpec(Operation *op, int64_t sharedMemory,
     reason = "the op is no matmul on memrefs";
     return failure();
   }
+  if (op->getAttr("gated")) {
+    reason = "its epilogue is gated";
+    return failure();
+  }
   FailureOr<moeq::OperandInfo> lhs =
       moeq::getOperandInfo(op, view.lhs, view.lhsFormat, "lhs");
   FailureOr<moeq::OperandInfo> rhs =

@@ -42,9 +42,9 @@ static LogicalResult checkOperands(Operation *op) {
 static LogicalResult outline(Operation *op, gpu::GPUModuleOp module) {
   std::optional<LogicalResult> built =
       llvm::TypeSwitch<Operation *, std::optional<LogicalResult>>(op)
-          .Case<RouteOp, GroupOp, PlanOp, GatherOp, CombineOp, QuantizeOp,
-                DequantizeOp, ActivateOp, ActQuantOp, MatmulOp, GroupedMatmulOp,
-                linalg::LinalgOp, memref::CopyOp>(
+          .Case<RouteOp, GroupOp, PlanOp, PrepackOp, GatherOp, CombineOp,
+                QuantizeOp, DequantizeOp, ActivateOp, ActQuantOp, MatmulOp,
+                GroupedMatmulOp, linalg::LinalgOp, memref::CopyOp>(
               [&](auto typed) -> LogicalResult {
                 return failed(checkOperands(op)) ? failure()
                                                  : buildKernels(typed, module);

@@ -33,7 +33,7 @@ public:
   PlanKernel(PlanOp op, gpu::GPUModuleOp module)
       : op(op), k(module, op, getThreads(op)), plan(k, op) {}
 
-  void build();
+  LogicalResult build();
 
 private:
   /// One for each group, and at least a warp.
@@ -41,7 +41,7 @@ private:
     auto type = cast<MemRefType>(op.getOffsets().getType());
     int64_t groups =
         type.isDynamicDim(0) ? PlanOp::kMaxGroups : type.getDimSize(0) - 1;
-    return std::max(kWarpSize, llvm::alignTo(groups, kWarpSize));
+    return std::max<int64_t>(kWarpSize, llvm::alignTo(groups, kWarpSize));
   }
 
   Value toI32(Value value) {
@@ -97,9 +97,12 @@ void PlanKernel::storeTotals(Value tiles, Value first, Value pieces,
   storeRow(k.index(0), {k.add(first, split), first, pieces, used});
 }
 
-void PlanKernel::build() {
+LogicalResult PlanKernel::build() {
   Value groups = k.sub(k.size(op.getOffsets(), 0), k.index(1));
-  Value columnTiles = plan.emitColumnTiles(k.capture(op.getColumns()));
+  FailureOr<Value> columns = k.capture(op.getColumns(), op);
+  if (failed(columns))
+    return failure();
+  Value columnTiles = plan.emitColumnTiles(*columns);
   Value zero = k.i32(0), one = k.i32(1);
   Value isGroup = k.ltU(k.thread(), groups), expert = toI32(k.thread());
   auto loadOffset = [&](int64_t distance) {
@@ -114,10 +117,10 @@ void PlanKernel::build() {
   Value rows = plan.emitRows(begin, end), width = plan.emitWidth(rows);
   Value tiles = plan.emitTiles(rows, width, columnTiles);
 
-  auto [rank, before] = countBefore(groups, expert, width, tiles);
+  Before before = countBefore(groups, expert, width, tiles);
   k.ifThen(isGroup, [&] {
-    Value row =
-        arith::IndexCastUIOp::create(k, k.getIndexType(), k.add(rank, one));
+    Value row = arith::IndexCastUIOp::create(k, k.getIndexType(),
+                                             k.add(before.groups, one));
     storeRow(row, {begin, end, expert, width});
   });
 
@@ -130,7 +133,7 @@ void PlanKernel::build() {
       });
   Value rest = plan.emitRest(totals[0]), first = k.sub(totals[0], rest);
   // Unsigned: the groups that begin past `first` are out of range as well.
-  k.ifThen(k.ltU(k.sub(first, before), tiles), [&] {
+  k.ifThen(k.ltU(k.sub(first, before.tiles), tiles), [&] {
     Value pieces = plan.emitPieces(rest, width);
     Value isWhole = k.equal(pieces, one);
     storeTotals(totals[0], k.select(isWhole, totals[0], first), pieces,
@@ -139,9 +142,9 @@ void PlanKernel::build() {
   k.ifThen(k.both(k.equal(rest, zero), k.equal(expert, zero)),
            [&] { storeTotals(totals[0], totals[0], one, totals[1]); });
   k.launch(k.hostIndex(1));
+  return success();
 }
 
 LogicalResult moeq::buildKernels(PlanOp op, gpu::GPUModuleOp module) {
-  PlanKernel(op, module).build();
-  return success();
+  return PlanKernel(op, module).build();
 }

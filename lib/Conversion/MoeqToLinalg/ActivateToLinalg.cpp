@@ -7,6 +7,8 @@
 
 #include "Detail.h"
 
+#include "moeq/Support/GateColumns.h"
+
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
@@ -19,23 +21,16 @@ Value moeq::detail::emitActivationAt(Elementwise &e, OpTy op, Value row,
   OpBuilder &b = e.getBuilder();
   Location loc = e.getLoc();
   ActivationParameters parameters = getActivationParameters(op);
-  Value input = op.getInput(), gateColumn = column, upColumn;
+  Value input = op.getInput();
+  GateColumns columns{column, Value()};
   if (isGated(parameters.function)) {
-    Value two = constantIndex(b, loc, 2);
-    if (op.getGateLayout() == GateLayout::Interleaved) {
-      gateColumn = arith::MulIOp::create(b, loc, column, two);
-      upColumn =
-          arith::AddIOp::create(b, loc, gateColumn, constantIndex(b, loc, 1));
-    } else {
-      Value half = arith::DivUIOp::create(
-          b, loc, memref::DimOp::create(b, loc, input, 1), two);
-      upColumn = arith::AddIOp::create(b, loc, column, half);
-      if (op.getGateLayout() == GateLayout::UpFirst)
-        std::swap(gateColumn, upColumn);
-    }
+    Value features =
+        arith::DivUIOp::create(b, loc, memref::DimOp::create(b, loc, input, 1),
+                               constantIndex(b, loc, 2));
+    columns = emitGateColumns(b, loc, op.getGateLayout(), column, features);
   }
-  Value gate = loadF32(e, input, {row, gateColumn});
-  Value up = upColumn ? loadF32(e, input, {row, upColumn}) : Value();
+  Value gate = loadF32(e, input, {row, columns.gate});
+  Value up = columns.up ? loadF32(e, input, {row, columns.up}) : Value();
   Value value = emitActivation(e, parameters, gate, up);
   if (Value weight = op.getRowWeight())
     value = e.mul(value, loadF32(e, weight, row));

@@ -104,6 +104,7 @@ void populateActivatePatterns(RewritePatternSet &patterns);
 void populateDispatchPatterns(RewritePatternSet &patterns);
 void populateMatmulPatterns(RewritePatternSet &patterns);
 void populatePlanPatterns(RewritePatternSet &patterns);
+void populatePrepackPatterns(RewritePatternSet &patterns);
 void populateQuantizePatterns(RewritePatternSet &patterns);
 void populateRoutePatterns(RewritePatternSet &patterns);
 

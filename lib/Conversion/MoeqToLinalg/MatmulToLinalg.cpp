@@ -15,6 +15,7 @@
 #include "Detail.h"
 
 #include "moeq/Conversion/MoeqToLinalg.h"
+#include "moeq/Support/GateColumns.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -150,28 +151,38 @@ private:
 };
 } // namespace
 
-/// The element that is stored for the sum of a row and column. `expert` is null
-/// in a plain matmul.
+/// The element that is stored for the sums of a row and a column of the result,
+/// those of `columns` of the product: one, or two where the epilogue gates.
+/// `expert` is null in a plain matmul.
 template <typename OpTy>
-static Value emitEpilogue(Elementwise &e, OpTy op, Value sum, Value row,
-                          Value column, Value expert) {
+static Value emitEpilogue(Elementwise &e, OpTy op, ArrayRef<Value> sums,
+                          ArrayRef<Value> columns, Value row, Value column,
+                          Value expert) {
   OpBuilder &b = e.getBuilder();
   Location loc = e.getLoc();
   if (op.getEpilogue().empty())
     return emitFromF32(
-        e, sum, cast<MemRefType>(op.getOuts().getType()).getElementType());
+        e, sums[0], cast<MemRefType>(op.getOuts().getType()).getElementType());
   Block &block = op.getEpilogue().front();
-  SmallVector<Value> arguments{sum, row, column};
+  SmallVector<Value> arguments(sums);
+  arguments.append({row, column});
   for (auto [operand, map] :
        llvm::zip(op.getEpilogueOperands(), op.getEpilogueMaps())) {
-    SmallVector<Value> indices;
-    if (map == static_cast<int32_t>(EpilogueMap::Column) && expert)
-      indices.push_back(expert);
-    if (map != static_cast<int32_t>(EpilogueMap::Column))
-      indices.push_back(row);
-    if (map != static_cast<int32_t>(EpilogueMap::Row))
-      indices.push_back(column);
-    arguments.push_back(memref::LoadOp::create(b, loc, operand, indices));
+    auto load = [&, source = operand](ArrayRef<Value> indices) {
+      arguments.push_back(memref::LoadOp::create(b, loc, source, indices));
+    };
+    switch (static_cast<EpilogueMap>(map)) {
+    case EpilogueMap::Row:
+      load({row});
+      break;
+    case EpilogueMap::RowColumn:
+      load({row, column});
+      break;
+    case EpilogueMap::Column:
+      for (Value of : columns)
+        expert ? load({expert, of}) : load({of});
+      break;
+    }
   }
   IRMapping mapping;
   mapping.map(block.getArguments(), arguments);
@@ -186,7 +197,7 @@ static Value emitDepth(OpBuilder &b, OpTy op) {
   return memref::DimOp::create(b, op.getLoc(), op.getLhs().front(), 1);
 }
 
-/// The element at a row and column, a sum over `depth` products.
+/// The element at a row and column, of sums over `depth` products.
 template <typename OpTy>
 static FailureOr<Value> emitElement(Elementwise &e, OpTy op, Value depth,
                                     Value row, Value column, Value expert) {
@@ -196,13 +207,22 @@ static FailureOr<Value> emitElement(Elementwise &e, OpTy op, Value depth,
       getOperand(op, op.getRhs(), op.getRhsFormatAttr(), "rhs");
   if (failed(lhs) || failed(rhs))
     return failure();
-  SmallVector<Value> right;
-  if (expert)
-    right.push_back(expert);
-  right.push_back(column);
-  DotProduct dot(*lhs, *rhs, right.size() + 1, op.getAccumulate());
-  Value sum = dot.emit(e, depth, row, right);
-  return emitEpilogue(e, op, sum, row, column, expert);
+  SmallVector<Value> columns{column}, sums;
+  if (op.getGated()) {
+    GateColumns gated = emitGateColumns(e.getBuilder(), op.getLoc(),
+                                        GateLayout::Interleaved8, column,
+                                        /*features=*/Value());
+    columns = {gated.gate, gated.up};
+  }
+  for (Value of : columns) {
+    SmallVector<Value> right;
+    if (expert)
+      right.push_back(expert);
+    right.push_back(of);
+    DotProduct dot(*lhs, *rhs, right.size() + 1, op.getAccumulate());
+    sums.push_back(dot.emit(e, depth, row, right));
+  }
+  return emitEpilogue(e, op, sums, columns, row, column, expert);
 }
 
 /// The rows of `out`, the first of which is `firstRow` of the lhs, times the

@@ -103,6 +103,7 @@ struct MoeqToLinalgPass : moeq::impl::MoeqToLinalgBase<MoeqToLinalgPass> {
     moeq::detail::populateDispatchPatterns(patterns);
     moeq::detail::populateMatmulPatterns(patterns);
     moeq::detail::populatePlanPatterns(patterns);
+    moeq::detail::populatePrepackPatterns(patterns);
     moeq::detail::populateQuantizePatterns(patterns);
     moeq::detail::populateRoutePatterns(patterns);
     walkAndApplyPatterns(getOperation(), std::move(patterns));

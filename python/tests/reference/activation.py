@@ -36,8 +36,21 @@ def split(x, layout: str):
     """The gate and up halves of [S, 2F]."""
     if layout == "interleaved":
         return x[:, 0::2], x[:, 1::2]
+    if layout == "interleaved_8":
+        groups = x.reshape(len(x), x.shape[1] // 16, 2, 8)
+        return (groups[:, :, half].reshape(len(x), x.shape[1] // 2) for half in (0, 1))
     first, second = np.split(x, 2, axis=1)
     return (first, second) if layout == "gate_first" else (second, first)
+
+
+def prepack(x, source: str, target: str):
+    """[E, 2F, ...] from one gate layout to another: columns are moved, bits are equal."""
+    columns = np.arange(x.shape[1])[None]
+    numbered = np.concatenate([*split(columns, source)], axis=1)[0]  # gates, then ups
+    place = np.concatenate([*split(columns, target)], axis=1)[0]
+    out = np.empty_like(x)
+    out[:, place] = x[:, numbered]
+    return out
 
 
 def activate_f64(x, function, gate_layout="gate_first", limit=7.0, alpha=1.702, row_weight=None):

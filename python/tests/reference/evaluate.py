@@ -27,7 +27,7 @@ GROUPS = {
     "moeq.activate": ("input", "row_weight", "outs"),
     "moeq.act_quant": ("input", "row_weight", "outs"),
     "moeq.matmul": ("lhs", "rhs", "epilogue_operands", "outs"),
-    "moeq.grouped_matmul": ("lhs", "rhs", "offsets", "epilogue_operands", "outs"),
+    "moeq.grouped_matmul": ("lhs", "rhs", "offsets", "plan", "epilogue_operands", "outs"),
     "moeq.experts": (
         "hidden", "logits", "w13", "w2", "router_bias", "bias13", "bias2", "expert_map", "outs",
     ),
@@ -42,7 +42,7 @@ ENUMS = {
     "score": ("softmax", "sigmoid"),
     "group_score": ("max", "top2_sum"),
     "function": FUNCTIONS,
-    "gate_layout": ("gate_first", "up_first", "interleaved"),
+    "gate_layout": ("gate_first", "up_first", "interleaved", "interleaved_8"),
     "intermediate_round": ("none", "bf16", "f16"),
     "exp": ("ieee", "approx"),
 }

@@ -41,7 +41,7 @@ func.func @plain_columns(%x: tensor<4x32xf32>, %o: tensor<4x16xf32>) {
 // -----
 
 func.func @odd(%x: tensor<4x33xf32>, %o: tensor<4x?xf32>) {
-  // expected-error @below {{'moeq.activate' op expects an even number of columns of 'input' under geglu, got 33}}
+  // expected-error @below {{'moeq.activate' op expects a multiple of 2 columns of 'input' under gate_layout gate_first, got 33}}
   %0 = moeq.activate input(%x : tensor<4x33xf32>) outs(%o : tensor<4x?xf32>) function(geglu) -> tensor<4x?xf32>
   return
 }
@@ -147,5 +147,13 @@ func.func @mixed(%x: tensor<4x16xf32>, %o: memref<4x16xf32>) {
 func.func @no_function(%x: tensor<4x16xf32>, %o: tensor<4x16xf32>) {
   // expected-error @below {{'moeq.activate' op requires attribute 'function'}}
   %0 = "moeq.activate"(%x, %o) : (tensor<4x16xf32>, tensor<4x16xf32>) -> tensor<4x16xf32>
+  return
+}
+
+// -----
+
+func.func @groups_of_8(%x: tensor<4x24xf32>, %o: tensor<4x12xf32>) {
+  // expected-error @below {{'moeq.activate' op expects a multiple of 16 columns of 'input' under gate_layout interleaved_8, got 24}}
+  %0 = moeq.activate input(%x : tensor<4x24xf32>) outs(%o : tensor<4x12xf32>) function(swiglu) gate_layout(interleaved_8) -> tensor<4x12xf32>
   return
 }

@@ -422,7 +422,7 @@ func.func @huge(%x: tensor<?x64xbf16>, %l: tensor<?x8xf32>, %w13: tensor<9223372
 
 !w = !moeq.scaled<f8E4M3FN, block = [*], scale = f32>
 func.func @odd(%x: tensor<?x64xbf16>, %l: tensor<?x8xf32>, %w13: tensor<8x255x64x!w>, %w2: tensor<8x64x?x!w>, %o: tensor<?x64xbf16>) {
-  // expected-error @below {{'moeq.experts' op expects an even N of 'w13' under swiglu, got 255}}
+  // expected-error @below {{'moeq.experts' op expects a multiple of 2 columns of 'w13' under gate_layout gate_first, got 255}}
   %0 = moeq.experts hidden(%x : tensor<?x64xbf16>) logits(%l : tensor<?x8xf32>) w13(%w13 : tensor<8x255x64x!w>) w2(%w2 : tensor<8x64x?x!w>)
       outs(%o : tensor<?x64xbf16>) top_k(2) function(swiglu) quantize(<amax> to !w) -> tensor<?x64xbf16>
   return

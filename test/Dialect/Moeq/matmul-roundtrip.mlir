@@ -69,3 +69,17 @@ func.func @strided(%a: memref<4x8xf32, strided<[?, 1], offset: ?>>, %b: memref<2
   moeq.matmul lhs(%a : memref<4x8xf32, strided<[?, 1], offset: ?>>) rhs(%b : memref<2x8xf32>) outs(%c : memref<4x2xf32, 1>)
   return
 }
+
+// Two accumulators, and two elements of a column operand.
+// CHECK-LABEL: @gated
+// CHECK: moeq.matmul lhs(%{{.*}} : tensor<?x8xf32>) rhs(%{{.*}} : tensor<32x8xf32>) outs(%{{.*}} : tensor<?x16xf32>) epilogue gated(%{{.*}}, %{{.*}} : tensor<32xf32>, tensor<?x16xf16>) maps [column, row_column] {
+// CHECK-NEXT: ^bb0(%{{.*}}: f32, %{{.*}}: f32, %{{.*}}: index, %{{.*}}: index, %{{.*}}: f32, %{{.*}}: f32, %{{.*}}: f16):
+func.func @gated(%a: tensor<?x8xf32>, %b: tensor<32x8xf32>, %bias: tensor<32xf32>, %r: tensor<?x16xf16>, %o: tensor<?x16xf32>) -> tensor<?x16xf32> {
+  %0 = moeq.matmul lhs(%a : tensor<?x8xf32>) rhs(%b : tensor<32x8xf32>) outs(%o : tensor<?x16xf32>)
+      epilogue gated(%bias, %r : tensor<32xf32>, tensor<?x16xf16>) maps [column, row_column] {
+    ^bb0(%gate: f32, %up: f32, %row: index, %column: index, %bg: f32, %bu: f32, %x: f16):
+      %1 = arith.mulf %gate, %up : f32
+      moeq.yield %1 : f32
+  } -> tensor<?x16xf32>
+  return %0 : tensor<?x16xf32>
+}

@@ -37,6 +37,20 @@ LogicalResult moeq::detail::verifyFunction(Operation *op, Activation function,
   return success();
 }
 
+LogicalResult moeq::detail::verifyGateColumns(Operation *op, StringRef name,
+                                              int64_t columns,
+                                              GateLayout layout) {
+  if (ShapedType::isDynamic(columns))
+    return success();
+  int64_t unit = layout == GateLayout::Interleaved8 ? 2 * kGateGroup : 2;
+  if (columns % unit == 0)
+    return success();
+  return op->emitOpError() << "expects a multiple of " << unit
+                           << " columns of '" << name << "' under gate_layout "
+                           << stringifyGateLayout(layout) << ", got "
+                           << columns;
+}
+
 LogicalResult moeq::detail::verifyActivation(
     Operation *op, ArrayRef<int64_t> input, ArrayRef<int64_t> output,
     Value rowWeight, Activation function, std::optional<APFloat> limit,
@@ -54,11 +68,9 @@ LogicalResult moeq::detail::verifyActivation(
                                stringifyActivation(function),
                            columns)))
     return failure();
-  if (isGated(function) && !ShapedType::isDynamic(input[1]) &&
-      input[1] % 2 != 0)
-    return op->emitOpError()
-           << "expects an even number of columns of 'input' under "
-           << stringifyActivation(function) << ", got " << input[1];
+  if (isGated(function) &&
+      failed(verifyGateColumns(op, "input", input[1], layout)))
+    return failure();
   if (failed(verifyFunction(op, function, limit, alpha, layout)))
     return failure();
   if (rowWeight) {

@@ -49,11 +49,9 @@ LogicalResult ExpertsOp::verify() {
                                stringifyActivation(getFunction()),
                            features)))
     return failure();
-  if (factor == 2 && !ShapedType::isDynamic(w13->shape[1]) &&
-      w13->shape[1] % 2 != 0)
-    return emitOpError() << "expects an even N of 'w13' under "
-                         << stringifyActivation(getFunction()) << ", got "
-                         << w13->shape[1];
+  if (factor == 2 &&
+      failed(verifyGateColumns(*this, "w13", w13->shape[1], getGateLayout())))
+    return failure();
   if (failed(verifyFunction(*this, getFunction(), getLimit(), getAlpha(),
                             getGateLayout())))
     return failure();

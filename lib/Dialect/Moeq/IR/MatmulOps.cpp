@@ -16,13 +16,15 @@ using namespace mlir::moeq::detail;
 //===----------------------------------------------------------------------===//
 
 ParseResult
-moeq::parseEpilogue(OpAsmParser &parser,
+moeq::parseEpilogue(OpAsmParser &parser, UnitAttr &gated,
                     SmallVectorImpl<OpAsmParser::UnresolvedOperand> &operands,
                     SmallVectorImpl<Type> &types, DenseI32ArrayAttr &maps,
                     Region &region) {
   maps = DenseI32ArrayAttr::get(parser.getContext(), {});
   if (failed(parser.parseOptionalKeyword("epilogue")))
     return success();
+  if (succeeded(parser.parseOptionalKeyword("gated")))
+    gated = parser.getBuilder().getUnitAttr();
   if (succeeded(parser.parseOptionalLParen())) {
     SmallVector<int32_t> kinds;
     auto parseMap = [&]() -> ParseResult {
@@ -46,12 +48,12 @@ moeq::parseEpilogue(OpAsmParser &parser,
   return parser.parseRegion(region);
 }
 
-void moeq::printEpilogue(OpAsmPrinter &printer, Operation *,
+void moeq::printEpilogue(OpAsmPrinter &printer, Operation *, UnitAttr gated,
                          OperandRange operands, TypeRange types,
                          DenseI32ArrayAttr maps, Region &region) {
   if (region.empty())
     return;
-  printer << "epilogue";
+  printer << (gated ? "epilogue gated" : "epilogue");
   if (!operands.empty()) {
     printer << '(' << operands << " : " << types << ") maps [";
     llvm::interleaveComma(maps.asArrayRef(), printer, [&](int32_t map) {
@@ -71,7 +73,8 @@ namespace {
 struct Operands {
   OperandInfo lhs, rhs;
 };
-/// The extents of a matmul: rows, columns, and the experts of a grouped one.
+/// The extents of a matmul: rows, columns of the product, and the experts of a
+/// grouped one.
 struct MatmulExtents {
   int64_t rows, columns;
   std::optional<int64_t> experts;
@@ -138,8 +141,10 @@ static LogicalResult verifyEpilogueOperands(OpTy op, MatmulExtents extents) {
     return op.emitOpError()
            << "expects a map for each of " << op.getEpilogueOperands().size()
            << " epilogue operands, got " << maps.size();
-  if (op.getEpilogue().empty() && !maps.empty())
-    return op.emitOpError() << "expects an epilogue for its operands";
+  if (op.getEpilogue().empty() && (op.getGated() || !maps.empty()))
+    return op.emitOpError()
+           << "expects an epilogue "
+           << (op.getGated() ? "that gates" : "for its operands");
   for (auto [index, map, operand] :
        llvm::enumerate(maps, op.getEpilogueOperands())) {
     auto type = cast<ShapedType>(operand.getType());
@@ -156,7 +161,8 @@ static LogicalResult verifyEpilogueOperands(OpTy op, MatmulExtents extents) {
     if (*kind == EpilogueMap::Row)
       shape = {extents.rows};
     else if (*kind == EpilogueMap::RowColumn)
-      shape = {extents.rows, extents.columns};
+      shape = {extents.rows,
+               ShapeVerifier::shapeOf(op.getOuts())[1]}; // of the result
     else if (extents.experts)
       shape = {*extents.experts, extents.columns};
     else
@@ -171,18 +177,23 @@ static LogicalResult verifyEpilogueOperands(OpTy op, MatmulExtents extents) {
 }
 
 /// The region takes (f32, index, index, an element of each operand) and yields
-/// an element of the result.
+/// an element of the result. A gated one takes two accumulators, and two
+/// elements of a column operand.
 template <typename OpTy>
 static LogicalResult verifyEpilogue(OpTy op) {
   Region &region = op.getEpilogue();
   if (region.empty())
     return success();
   Block &block = region.front();
-  SmallVector<Type> expected{Float32Type::get(op.getContext()),
-                             IndexType::get(op.getContext()),
-                             IndexType::get(op.getContext())};
-  for (Type type : op.getEpilogueOperands().getTypes())
-    expected.push_back(cast<ShapedType>(type).getElementType());
+  unsigned accumulators = op.getNumAccumulators();
+  SmallVector<Type> expected(accumulators, Float32Type::get(op.getContext()));
+  expected.append(2, IndexType::get(op.getContext()));
+  for (auto [type, map] :
+       llvm::zip(op.getEpilogueOperands().getTypes(), op.getEpilogueMaps())) {
+    bool isColumn = map == static_cast<int32_t>(EpilogueMap::Column);
+    expected.append(isColumn ? accumulators : 1,
+                    cast<ShapedType>(type).getElementType());
+  }
   if (block.getArgumentTypes() != TypeRange(expected))
     return op.emitOpError()
            << "expects epilogue arguments of types (" << TypeRange(expected)
@@ -239,16 +250,24 @@ static LogicalResult verifyMatmul(OpTy op, const Operands &operands,
           verifier.same("K of 'lhs'", k, "K of 'rhs'", rhs.getLastExtent(k))))
     return failure();
   ArrayRef<int64_t> outs = ShapeVerifier::shapeOf(op.getOuts());
-  if (failed(verifier.rank("outs", outs, 2)) ||
-      failed(verifier.same("the rows of 'lhs'", lhs.shape[0], "those of 'outs'",
+  if (failed(verifier.rank("outs", outs, 2)))
+    return failure();
+  int64_t columns = multiplyExtents(outs[1], op.getNumAccumulators());
+  if (failed(verifier.same("the rows of 'lhs'", lhs.shape[0], "those of 'outs'",
                            outs[0])) ||
       failed(verifier.same("N of 'rhs'", extents.columns,
-                           "the columns of 'outs'", outs[1])))
+                           op.getGated() ? "twice the columns of 'outs'"
+                                         : "the columns of 'outs'",
+                           columns)))
     return failure();
+  if (op.getGated() && !ShapedType::isDynamic(columns) &&
+      columns % (2 * kGateGroup) != 0)
+    return op.emitOpError() << "expects a multiple of " << kGateGroup
+                            << " columns of 'outs' to gate, got " << outs[1];
   if (ShapedType::isDynamic(extents.rows))
     extents.rows = outs[0];
   if (ShapedType::isDynamic(extents.columns))
-    extents.columns = outs[1];
+    extents.columns = columns;
   return verifyEpilogueOperands(op, extents);
 }
 

@@ -17,12 +17,13 @@ namespace mlir::moeq {
 //===----------------------------------------------------------------------===//
 
 ParseResult
-parseEpilogue(OpAsmParser &parser,
+parseEpilogue(OpAsmParser &parser, UnitAttr &gated,
               SmallVectorImpl<OpAsmParser::UnresolvedOperand> &operands,
               SmallVectorImpl<Type> &types, DenseI32ArrayAttr &maps,
               Region &region);
-void printEpilogue(OpAsmPrinter &printer, Operation *op, OperandRange operands,
-                   TypeRange types, DenseI32ArrayAttr maps, Region &region);
+void printEpilogue(OpAsmPrinter &printer, Operation *op, UnitAttr gated,
+                   OperandRange operands, TypeRange types,
+                   DenseI32ArrayAttr maps, Region &region);
 
 namespace detail {
 
@@ -70,6 +71,11 @@ void getDpsEffects(
 LogicalResult verifyFunction(Operation *op, Activation function,
                              std::optional<APFloat> limit,
                              std::optional<APFloat> alpha, GateLayout layout);
+
+/// Checks that `columns`, those of gate and up in operand `name`, can have the
+/// layout.
+LogicalResult verifyGateColumns(Operation *op, StringRef name, int64_t columns,
+                                GateLayout layout);
 
 /// Checks what an activation's attributes say against its shapes: `input` is
 /// [S, F] or, gated, [S, 2F], `output` is [S, F].

@@ -76,8 +76,8 @@ static void attach(MLIRContext *context) {
 void moeq::registerBufferizableOpInterfaceExternalModels(
     DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, MoeqDialect *) {
-    attach<QuantizeOp, DequantizeOp, RouteOp, GroupOp, PlanOp, GatherOp,
-           CombineOp, ActivateOp, ActQuantOp, MatmulOp, GroupedMatmulOp,
-           ExpertsOp>(context);
+    attach<QuantizeOp, DequantizeOp, RouteOp, GroupOp, PlanOp, PrepackOp,
+           GatherOp, CombineOp, ActivateOp, ActQuantOp, MatmulOp,
+           GroupedMatmulOp, ExpertsOp>(context);
   });
 }

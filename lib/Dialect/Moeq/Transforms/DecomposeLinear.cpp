@@ -93,15 +93,17 @@ Value ExpertMatmul::build(OpBuilder &b, Location loc, OpFoldResult expert,
   Value lhs = sliceRows(op.getLhs().front());
   Value rhs = sliceExpert(op.getRhs().front());
   Value out = sliceRows(acc);
-  auto matmul = MatmulOp::create(
-      b, loc, out.getType(), lhs, rhs, operands, out,
-      /*lhs_format=*/TypeAttr(), /*rhs_format=*/TypeAttr(),
-      op.getEpilogueMapsAttr(), op.getAccumulateAttr(), op.getConfigAttr());
+  auto matmul =
+      MatmulOp::create(b, loc, out.getType(), lhs, rhs, operands, out,
+                       /*lhs_format=*/TypeAttr(), /*rhs_format=*/TypeAttr(),
+                       op.getEpilogueMapsAttr(), op.getAccumulateAttr(),
+                       op.getConfigAttr(), op.getGatedAttr());
   if (!op.getEpilogue().empty()) {
     // The region counts the rows of the whole lhs.
     IRMapping mapping;
     op.getEpilogue().cloneInto(&matmul.getEpilogue(), mapping);
-    BlockArgument row = matmul.getEpilogue().getArgument(1);
+    BlockArgument row =
+        matmul.getEpilogue().getArgument(matmul.getNumAccumulators());
     if (!row.use_empty()) {
       OpBuilder inner = OpBuilder::atBlockBegin(&matmul.getEpilogue().front());
       auto global = arith::AddIOp::create(inner, loc, row, first);

@@ -9,6 +9,7 @@
 #include "moeq/Dialect/Moeq/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
@@ -26,6 +27,7 @@ struct Fuse : moeq::impl::MoeqFuseBase<Fuse> {
     RewritePatternSet patterns(&getContext());
     populateFuseQuantizePatterns(patterns);
     populateFuseMatmulPatterns(patterns);
+    populateFuseActivationPatterns(patterns);
     // The size of a result counts as a use of it: take the init's instead.
     tensor::DimOp::getCanonicalizationPatterns(patterns, &getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))

@@ -17,24 +17,26 @@ using namespace mlir;
 using namespace mlir::moeq;
 using namespace mlir::moeq::detail;
 
-static MatmulOp createMatmul(OpBuilder &b, MatmulOp like, ValueRange lhs,
-                             ValueRange rhs, ValueRange operands,
-                             ArrayRef<int32_t> maps, Value outs) {
-  return MatmulOp::create(b, like.getLoc(), outs.getType(), lhs, rhs, operands,
-                          outs,
-                          /*lhs_format=*/TypeAttr(), /*rhs_format=*/TypeAttr(),
-                          maps, like.getAccumulateAttr(), like.getConfigAttr());
+MatmulOp moeq::detail::createMatmul(OpBuilder &b, MatmulOp like, ValueRange lhs,
+                                    ValueRange rhs, ValueRange operands,
+                                    ArrayRef<int32_t> maps, Value outs,
+                                    bool gated) {
+  return MatmulOp::create(
+      b, like.getLoc(), outs.getType(), lhs, rhs, operands, outs,
+      /*lhs_format=*/TypeAttr(), /*rhs_format=*/TypeAttr(), maps,
+      like.getAccumulateAttr(), like.getConfigAttr(), gated);
 }
 
-static GroupedMatmulOp createMatmul(OpBuilder &b, GroupedMatmulOp like,
-                                    ValueRange lhs, ValueRange rhs,
-                                    ValueRange operands, ArrayRef<int32_t> maps,
-                                    Value outs) {
+GroupedMatmulOp moeq::detail::createMatmul(OpBuilder &b, GroupedMatmulOp like,
+                                           ValueRange lhs, ValueRange rhs,
+                                           ValueRange operands,
+                                           ArrayRef<int32_t> maps, Value outs,
+                                           bool gated) {
   return GroupedMatmulOp::create(
       b, like.getLoc(), outs.getType(), lhs, rhs, like.getOffsets(),
       like.getPlan(), operands, outs, /*lhs_format=*/TypeAttr(),
       /*rhs_format=*/TypeAttr(), maps, like.getAccumulateAttr(),
-      like.getConfigAttr());
+      like.getConfigAttr(), gated);
 }
 
 //===----------------------------------------------------------------------===//
@@ -69,15 +71,17 @@ static bool isElementwise(linalg::GenericOp op) {
 }
 
 /// The epilogue's map for an operand that linalg accesses by `map`, if there is
-/// one: an operand of map column is [N], which a grouped matmul does not take.
-static std::optional<EpilogueMap> getEpilogueMap(AffineMap map, bool grouped) {
+/// one. An operand of map column is [N] of the result: not so in a grouped
+/// matmul, nor where the epilogue gates.
+static std::optional<EpilogueMap> getEpilogueMap(AffineMap map,
+                                                 bool takesColumns) {
   if (map.isIdentity())
     return EpilogueMap::RowColumn;
   if (map.getNumResults() != 1 || !map.isProjectedPermutation())
     return std::nullopt;
   if (map.getDimPosition(0) == 0)
     return EpilogueMap::Row;
-  return grouped ? std::nullopt : std::optional(EpilogueMap::Column);
+  return takesColumns ? std::optional(EpilogueMap::Column) : std::nullopt;
 }
 
 namespace {
@@ -119,7 +123,8 @@ struct FuseIntoEpilogue : OpRewritePattern<linalg::GenericOp> {
           return failure();
         continue;
       }
-      std::optional<EpilogueMap> kind = getEpilogueMap(map, grouped);
+      std::optional<EpilogueMap> kind =
+          getEpilogueMap(map, !grouped && !matmul.getGated());
       if (!kind || !isEpilogueElement(type.getElementType()))
         return failure();
       operands.push_back(input->get());
@@ -127,9 +132,9 @@ struct FuseIntoEpilogue : OpRewritePattern<linalg::GenericOp> {
     }
 
     remarkFused(op, "epilogue");
-    auto fused =
-        createMatmul(rewriter, matmul, matmul.getLhs(), matmul.getRhs(),
-                     operands, maps, inPlace ? matmul.getOuts() : init);
+    auto fused = createMatmul(
+        rewriter, matmul, matmul.getLhs(), matmul.getRhs(), operands, maps,
+        inPlace ? matmul.getOuts() : init, matmul.getGated());
     buildEpilogue(rewriter, matmul, op, fused.getEpilogue());
     rewriter.replaceOp(op, fused.getResult(0));
     rewriter.eraseOp(matmul);
@@ -137,18 +142,11 @@ struct FuseIntoEpilogue : OpRewritePattern<linalg::GenericOp> {
   }
 
 private:
-  /// A matmul in the block of `op` whose result only `op` reads, or null.
+  /// A matmul whose result only `op` reads, or null.
   static OpTy findProducer(linalg::GenericOp op) {
-    for (Value input : op->getOperands()) {
-      auto matmul = input.getDefiningOp<OpTy>();
-      if (!matmul || matmul->getBlock() != op->getBlock() ||
-          matmul.getLhsFormat() || matmul.getRhsFormat() ||
-          !llvm::all_of(matmul->getUsers(),
-                        [&](Operation *user) { return user == op; }))
-        continue;
-      if (!grouped || isUndefined(matmul.getOuts()))
+    for (Value input : op->getOperands())
+      if (OpTy matmul = getFusable<OpTy>(input, op))
         return matmul;
-    }
     return {};
   }
 
@@ -164,6 +162,7 @@ private:
                             linalg::GenericOp op, Region &region) {
     OpBuilder::InsertionGuard guard(rewriter);
     Location loc = op.getLoc();
+    unsigned accumulators = matmul.getNumAccumulators();
     Value value;
     if (matmul.getEpilogue().empty()) {
       Type index = rewriter.getIndexType();
@@ -197,7 +196,8 @@ private:
                 value); // read in place only
     for (Operation &inner : op.getBody()->without_terminator()) {
       if (auto index = dyn_cast<linalg::IndexOp>(inner))
-        mapping.map(index.getResult(), block.getArgument(1 + index.getDim()));
+        mapping.map(index.getResult(),
+                    block.getArgument(accumulators + index.getDim()));
       else
         rewriter.clone(inner, mapping);
     }
@@ -224,8 +224,9 @@ struct FuseDequantize : OpRewritePattern<OpTy> {
     if (op.getNumResults() == 0 || !lhs || !rhs || !nest(lhs, rhs))
       return failure();
     remarkFused(op, "dequantize");
-    auto fused = createMatmul(rewriter, op, lhs, rhs, op.getEpilogueOperands(),
-                              op.getEpilogueMaps(), op.getOuts());
+    auto fused =
+        createMatmul(rewriter, op, lhs, rhs, op.getEpilogueOperands(),
+                     op.getEpilogueMaps(), op.getOuts(), op.getGated());
     rewriter.inlineRegionBefore(op.getEpilogue(), fused.getEpilogue(),
                                 fused.getEpilogue().end());
     rewriter.replaceOp(op, fused.getResults());

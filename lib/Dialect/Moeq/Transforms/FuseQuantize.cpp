@@ -67,7 +67,8 @@ struct GatherOfQuantize : OpRewritePattern<GatherOp> {
   }
 };
 
-/// quantize(activate(x)) -> act_quant(x), which rounds to the activate's type.
+/// quantize(activate(x)) -> act_quant(x), which rounds to the activate's type,
+/// unless a matmul can do the activate's part and writes half as much then.
 struct QuantizeOfActivate : OpRewritePattern<QuantizeOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -75,7 +76,7 @@ struct QuantizeOfActivate : OpRewritePattern<QuantizeOp> {
                                 PatternRewriter &rewriter) const override {
     auto activate = op.getInput().getDefiningOp<ActivateOp>();
     if (!activate || op.getRows() || !isOnScaledTensors(op) ||
-        !activate->hasOneUse())
+        !activate->hasOneUse() || isFusableGate(activate))
       return failure();
     int64_t rowBlock = getRowBlock(op);
     if (rowBlock != 1 && !ShapedType::isDynamic(rowBlock))

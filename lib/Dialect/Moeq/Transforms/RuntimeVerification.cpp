@@ -155,8 +155,8 @@ static void attach(MLIRContext *context) {
 void moeq::registerRuntimeVerifiableOpInterfaceExternalModels(
     DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, MoeqDialect *) {
-    attach<CombineOp, GatherOp, GroupOp, GroupedMatmulOp, PlanOp,
-           QuantizeOp>(context);
+    attach<CombineOp, GatherOp, GroupOp, GroupedMatmulOp, PlanOp, QuantizeOp>(
+        context);
     context->loadDialect<arith::ArithDialect, cf::ControlFlowDialect,
                          memref::MemRefDialect, scf::SCFDialect,
                          tensor::TensorDialect>();

@@ -175,7 +175,8 @@ struct GroupedMatmulModel
           builder, loc, outsSlice.getType(), lhsSlice, rhsSlice, epilogueSlices,
           outsSlice, /*lhs_format=*/nullptr,
           /*rhs_format=*/nullptr, matmul.getEpilogueMapsAttr(),
-          matmul.getAccumulateAttr(), /*config=*/nullptr);
+          matmul.getAccumulateAttr(), /*config=*/nullptr,
+          matmul.getGatedAttr());
       one->setDiscardableAttrs(op->getDiscardableAttrDictionary());
       IRMapping mapping;
       matmul.getEpilogue().cloneInto(&one.getEpilogue(), mapping);

@@ -57,6 +57,8 @@ OperandTile moeq::detail::getDimTile(OpBuilder &builder, Value value,
 }
 
 LogicalResult moeq::detail::verifyTileable(Operation *op) {
+  if (op->getAttr("gated"))
+    return op->emitOpError() << "cannot be tiled: its epilogue is gated";
   auto component = cast<ComponentOpInterface>(op);
   bool components =
       llvm::any_of(component.getScaledGroups(), [&](const ScaledGroup &group) {

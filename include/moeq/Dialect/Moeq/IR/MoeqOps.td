@@ -60,6 +60,11 @@ class Moeq_EpilogueOp<string mnemonic>
     : Moeq_DpsOp<mnemonic, [AttrSizedOperandSegments, SingleBlock]> {
   let regions = (region MaxSizedRegion<1>:$epilogue);
   let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The accumulators among the arguments of the epilogue: they come first,
+    /// then row and column.
+    unsigned getNumAccumulators() { return getGated() ? 2 : 1; }
+  }];
 }
 
 //===----------------------------------------------------------------------===//
@@ -220,52 +225,6 @@ def Moeq_GroupOp : Moeq_DpsOp<"group", [AttrSizedOperandSegments]> {
   }];
 }
 
-def Moeq_PlanOp : Moeq_DpsOp<"plan"> {
-  let summary = "offsets to the order, widths and number of a grouped matmul's tiles";
-  let description = [{
-    The work list of a grouped matmul that takes its rows in tiles of a width
-    that each group chooses, up to `max_width`, and of `tile_columns` of its
-    `columns` (N). Of `offsets` [E + 1] it makes a table [E + 1, 4]:
-
-    - row 0: the number of tiles, the first whole tile that is split, into how
-      many pieces those from there on are split, and the groups that have rows;
-    - row 1 + i: first row, end of rows, expert and width of the i-th group, in
-      order of falling widths, the lower expert first among equals. A width is a
-      multiple of `width_step`, and 0 for a group without rows.
-
-    A group has m = ceildiv(rows, width) row tiles by ceildiv(N, tile_columns);
-    whole tile i of it is row tile i mod m of column tile i div m. CTAs take the
-    tiles in this order, each when it is free; those that are left when each CTA
-    has had the same number are split along their rows, where that ends sooner if
-    a tile of width w costs `overhead` + w. `docs/Spec.md` gives the rule, in
-    integers: the table is the same on every target.
-
-    ```mlir
-    %n = arith.constant 14336 : index
-    %p = moeq.plan offsets(%o : tensor<9xi32>) columns(%n) outs(%init : tensor<9x4xi32>)
-        tile_columns(256) max_width(160) ctas(132) -> tensor<9x4xi32>
-    ```
-  }];
-  let arguments = (ins Moeq_I32Shaped:$offsets, Index:$columns, Moeq_I32Shaped:$table,
-                       I64Attr:$tile_columns, I64Attr:$max_width, I64Attr:$ctas,
-                       DefaultValuedAttr<I64Attr, "8">:$width_step,
-                       DefaultValuedAttr<I64Attr, "24">:$overhead);
-  let assemblyFormat = [{
-    `offsets` `(` $offsets `:` type($offsets) `)` `columns` `(` $columns `)`
-    `outs` `(` $table `:` type($table) `)` `tile_columns` `(` $tile_columns `)`
-    `max_width` `(` $max_width `)` `ctas` `(` $ctas `)` (`width_step` `(` $width_step^ `)`)?
-    (`overhead` `(` $overhead^ `)`)? attr-dict (`->` type($results)^)?
-  }];
-  let extraClassDeclaration = [{
-    /// The fields of a row of the table.
-    static constexpr int64_t kFields = 4;
-    /// The widest tile that there is.
-    static constexpr int64_t kMaxWidth = 256;
-    /// A kernel plans for so many groups, one a thread.
-    static constexpr int64_t kMaxGroups = 1024;
-  }];
-}
-
 def Moeq_GatherOp : Moeq_DpsOp<"gather", [AttrSizedOperandSegments]> {
   let summary = "rows of a tensor in sorted order";
   let description = [{
@@ -316,7 +275,9 @@ def Moeq_ActivateOp : Moeq_DpsOp<"activate"> {
   let summary = "activation function, gated or plain";
   let description = [{
     Plain functions map [S, F] to [S, F], gated ones [S, 2F] to [S, F]; f32 inside,
-    rounded once. With g the gate and u the up half, of each `gate_layout`:
+    rounded once. With g the gate and u the up half, which lie apart under
+    `gate_first` and `up_first`, and alternate by single columns under
+    `interleaved` and by 8 under `interleaved_8` (F a multiple of 8):
 
     | function | value |
     |---|---|
@@ -410,6 +371,10 @@ def Moeq_MatmulOp : Moeq_EpilogueOp<"matmul"> {
     the epilogue has a map: `row` ([M]), `column` ([N]) or `row_column` ([M, N]).
     The region captures only scalars.
 
+    A `gated` epilogue takes two accumulators, those of gate and up, for each
+    element of C [M, N / 2]: the weights have the layout `interleaved_8` of
+    `moeq.activate`. A `column` operand is [N], and gives two elements too.
+
     The bound to test against: with u the unit roundoff of the result's type,
     `|C - C'| <= u |C'| + (K + 2) 2^-23 sum |a b|`, where C' is the exact sum of
     the dequantized products (the factor is 2^-13 on Hopper FP8 with `fast`).
@@ -431,13 +396,14 @@ def Moeq_MatmulOp : Moeq_EpilogueOp<"matmul"> {
                        OptionalAttr<TypeAttr>:$lhs_format, OptionalAttr<TypeAttr>:$rhs_format,
                        DefaultValuedOptionalAttr<DenseI32ArrayAttr, "{}">:$epilogue_maps,
                        OptionalAttr<Moeq_AccumulateAttr>:$accumulate,
-                       OptionalAttr<Moeq_ConfigAttr>:$config);
+                       OptionalAttr<Moeq_ConfigAttr>:$config, UnitAttr:$gated);
   let assemblyFormat = [{
     `lhs` `(` $lhs `:` type($lhs) (`as` $lhs_format^)? `)`
     `rhs` `(` $rhs `:` type($rhs) (`as` $rhs_format^)? `)`
     `outs` `(` $outs `:` type($outs) `)`
     (`accumulate` `(` $accumulate^ `)`)? (`config` `(` $config^ `)`)? attr-dict-with-keyword
-    custom<Epilogue>($epilogue_operands, type($epilogue_operands), $epilogue_maps, $epilogue)
+    custom<Epilogue>($gated, $epilogue_operands, type($epilogue_operands), $epilogue_maps,
+                     $epilogue)
     (`->` type($results)^)?
   }];
 }
@@ -470,14 +436,15 @@ def Moeq_GroupedMatmulOp : Moeq_EpilogueOp<"grouped_matmul"> {
                        OptionalAttr<TypeAttr>:$lhs_format, OptionalAttr<TypeAttr>:$rhs_format,
                        DefaultValuedOptionalAttr<DenseI32ArrayAttr, "{}">:$epilogue_maps,
                        OptionalAttr<Moeq_AccumulateAttr>:$accumulate,
-                       OptionalAttr<Moeq_ConfigAttr>:$config);
+                       OptionalAttr<Moeq_ConfigAttr>:$config, UnitAttr:$gated);
   let assemblyFormat = [{
     `lhs` `(` $lhs `:` type($lhs) (`as` $lhs_format^)? `)`
     `rhs` `(` $rhs `:` type($rhs) (`as` $rhs_format^)? `)`
     `offsets` `(` $offsets `:` type($offsets) `)` (`plan` `(` $plan^ `:` type($plan) `)`)?
     `outs` `(` $outs `:` type($outs) `)`
     (`accumulate` `(` $accumulate^ `)`)? (`config` `(` $config^ `)`)? attr-dict-with-keyword
-    custom<Epilogue>($epilogue_operands, type($epilogue_operands), $epilogue_maps, $epilogue)
+    custom<Epilogue>($gated, $epilogue_operands, type($epilogue_operands), $epilogue_maps,
+                     $epilogue)
     (`->` type($results)^)?
   }];
 }
@@ -547,5 +514,7 @@ def Moeq_ExpertsOp : Moeq_DpsOp<"experts", [AttrSizedOperandSegments]> {
     (`shared_experts` `(` $shared_experts^ `)`)? attr-dict (`->` type($results)^)?
   }];
 }
+
+include "moeq/Dialect/Moeq/IR/MoeqKernelOps.td"
 
 #endif // MOEQ_DIALECT_MOEQ_IR_MOEQOPS_TD

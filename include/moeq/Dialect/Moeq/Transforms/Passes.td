@@ -133,6 +133,8 @@ def MoeqFuse : Pass<"moeq-fuse"> {
     | `quantize` of a `gather` of undefined rows | `quantize` with `rows` |
     | `gather` of a `quantize` | `quantize` with `rows` |
     | `quantize` of an `activate` | `act_quant` that rounds to the activate's type |
+    | `activate` of a matmul | the matmul's epilogue, with `gate_layout(interleaved_8)` a gated one |
+    | gated `act_quant` of a matmul, `interleaved_8` | `quantize` of a matmul with a gated epilogue |
     | elementwise `linalg.generic` of a matmul | the matmul's epilogue |
     | bf16 matmul of two `dequantize`d E8M0-scaled FP8 operands | matmul of the scaled operands |
     | `group` with unused results on request | `group` without |
@@ -142,7 +144,10 @@ def MoeqFuse : Pass<"moeq-fuse"> {
     rows outside every group must be undefined (its init a `tensor.empty`), since
     an epilogue does not reach them. A remark tells of each merge.
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::moeq::MoeqDialect"];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::moeq::MoeqDialect",
+    "::mlir::tensor::TensorDialect"
+  ];
 }
 
 def MoeqSelectConfig : Pass<"moeq-select-config"> {

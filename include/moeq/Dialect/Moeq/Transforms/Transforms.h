@@ -49,6 +49,10 @@ void populateFuseQuantizePatterns(RewritePatternSet &patterns);
 /// feeds them, and the dequantizes that feed a matmul into its operands.
 void populateFuseMatmulPatterns(RewritePatternSet &patterns);
 
+/// Merges an activate, or a gated act_quant but for its quantization, into the
+/// epilogue of the matmul that feeds it.
+void populateFuseActivationPatterns(RewritePatternSet &patterns);
+
 } // namespace mlir::moeq
 
 #endif // MOEQ_DIALECT_MOEQ_TRANSFORMS_TRANSFORMS_H
