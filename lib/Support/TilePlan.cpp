@@ -13,6 +13,8 @@ using arith::CmpIPredicate;
 
 /// Into how many pieces a tile is split at most, and their least width.
 static constexpr int64_t kMaxPieces = 4, kMinPieceWidth = 32;
+/// What a unit of width is in a key.
+static constexpr int64_t kKeyOfWidth = 1 << 20;
 
 Value TilePlan::ceilDiv(Value value, Value divisor) {
   Value less = arith::SubIOp::create(b, loc, divisor, constant(1));
@@ -52,16 +54,16 @@ Value TilePlan::emitTiles(Value rows, Value width, Value columnTiles) {
   return arith::MulIOp::create(b, loc, ceilDiv(rows, divisor), columnTiles);
 }
 
-Value TilePlan::emitIsBefore(Value widthA, Value expertA, Value widthB,
-                             Value expertB) {
-  auto compare = [&](CmpIPredicate predicate, Value left, Value right) {
-    return arith::CmpIOp::create(b, loc, predicate, left, right);
-  };
-  Value isWider = compare(CmpIPredicate::ugt, widthA, widthB);
-  Value isEqual = compare(CmpIPredicate::eq, widthA, widthB);
-  Value isLower = compare(CmpIPredicate::ult, expertA, expertB);
-  return arith::OrIOp::create(b, loc, isWider,
-                              arith::AndIOp::create(b, loc, isEqual, isLower));
+Value TilePlan::emitKey(Value width, Value expert) {
+  static_assert(PlanOp::kMaxGroups < kKeyOfWidth &&
+                PlanOp::kMaxWidth <= INT32_MAX / kKeyOfWidth);
+  return arith::SubIOp::create(
+      b, loc, arith::MulIOp::create(b, loc, width, constant(kKeyOfWidth)),
+      expert);
+}
+
+Value TilePlan::emitIsBefore(Value a, Value b) {
+  return arith::CmpIOp::create(this->b, loc, CmpIPredicate::sgt, a, b);
 }
 
 Value TilePlan::emitRest(Value tiles) {

@@ -33,9 +33,12 @@ public:
   Value emitColumnTiles(Value columns);
   /// The tiles of a group: ceildiv(rows, width) * columnTiles.
   Value emitTiles(Value rows, Value width, Value columnTiles);
-  /// Whether the group of expert `a` comes before that of `b`: wider, or as
-  /// wide and of the lower expert.
-  Value emitIsBefore(Value widthA, Value expertA, Value widthB, Value expertB);
+  /// A number by which groups are in order: a group comes before those with a
+  /// smaller one. It falls with the width, and among equal widths as the expert
+  /// rises.
+  Value emitKey(Value width, Value expert);
+  /// Whether the group with key `a` comes before that with key `b`.
+  Value emitIsBefore(Value a, Value b);
 
   /// The tiles of `tiles` that are left when each CTA has had the same number.
   Value emitRest(Value tiles);

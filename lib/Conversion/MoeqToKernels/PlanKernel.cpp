@@ -24,8 +24,9 @@
 using namespace mlir;
 using namespace mlir::moeq;
 
-/// Groups that a thread counts in a step.
-static constexpr int64_t kStep = 4;
+/// Groups that a thread counts in a step: so many loads are under way at once.
+static constexpr int64_t kStep = 16;
+static_assert(kWarpSize % kStep == 0);
 
 namespace {
 class PlanKernel {
@@ -51,7 +52,7 @@ private:
   struct Before {
     Value groups, tiles;
   };
-  Before countBefore(Value groups, Value expert, Value width, Value tiles);
+  Before countBefore(Value groups, Value key, Value tiles);
   /// Row 0 of the table.
   void storeTotals(Value tiles, Value first, Value pieces, Value used);
   void storeRow(Value row, ArrayRef<Value> fields) {
@@ -65,29 +66,30 @@ private:
 };
 } // namespace
 
-PlanKernel::Before PlanKernel::countBefore(Value groups, Value expert,
-                                           Value width, Value tiles) {
+PlanKernel::Before PlanKernel::countBefore(Value groups, Value key,
+                                           Value tiles) {
   Type i32 = k.getI32Type();
-  Value widths = k.shared(i32, k.numThreads());
+  Value keys = k.shared(i32, k.numThreads());
   Value counts = k.shared(i32, k.numThreads());
-  k.storeShared(width, widths, k.thread());
+  k.storeShared(key, keys, k.thread());
   k.storeShared(tiles, counts, k.thread());
   k.barrier();
-  // Threads without a group have the width 0, and come after all.
-  SmallVector<Value> before = k.forLoop(
-      k.index(0), groups, k.index(kStep), {k.i32(0), k.i32(0)},
-      [&](Value base, ValueRange carried) -> SmallVector<Value> {
-        Value ranked = carried[0], passed = carried[1];
-        for (int64_t i = 0; i < kStep; ++i) {
-          Value other = k.add(base, k.index(i));
-          Value isBefore = plan.emitIsBefore(k.loadShared(i32, widths, other),
-                                             toI32(other), width, expert);
-          Value count = k.loadShared(i32, counts, other);
-          ranked = k.add(ranked, arith::ExtUIOp::create(k, i32, isBefore));
-          passed = k.add(passed, k.select(isBefore, count, k.i32(0)));
-        }
-        return {ranked, passed};
-      });
+  // Threads without a group come after all: their width is 0.
+  SmallVector<Value> before =
+      k.forLoop(k.index(0), groups, k.index(kStep), {k.i32(0), k.i32(0)},
+                [&](Value base, ValueRange carried) -> SmallVector<Value> {
+                  Value ranked = carried[0], passed = carried[1];
+                  for (int64_t i = 0; i < kStep; ++i) {
+                    Value other = k.add(base, k.index(i));
+                    Value isBefore =
+                        plan.emitIsBefore(k.loadShared(i32, keys, other), key);
+                    Value count = k.loadShared(i32, counts, other);
+                    ranked =
+                        k.add(ranked, arith::ExtUIOp::create(k, i32, isBefore));
+                    passed = k.add(passed, k.select(isBefore, count, k.i32(0)));
+                  }
+                  return {ranked, passed};
+                });
   return {before[0], before[1]};
 }
 
@@ -117,7 +119,7 @@ LogicalResult PlanKernel::build() {
   Value rows = plan.emitRows(begin, end), width = plan.emitWidth(rows);
   Value tiles = plan.emitTiles(rows, width, columnTiles);
 
-  Before before = countBefore(groups, expert, width, tiles);
+  Before before = countBefore(groups, plan.emitKey(width, expert), tiles);
   k.ifThen(isGroup, [&] {
     Value row = arith::IndexCastUIOp::create(k, k.getIndexType(),
                                              k.add(before.groups, one));

@@ -59,6 +59,10 @@ private:
     return plan.emitWidth(
         plan.emitRows(offset(at, expert), offset(at, next(at, expert))));
   }
+  Value key(OpBuilder &at, Value expert) {
+    Value own = width(at, expert);
+    return TilePlan(at, op).emitKey(own, toI32(at, expert));
+  }
   Value toI32(OpBuilder &at, Value index) {
     return arith::IndexCastOp::create(at, loc, at.getI32Type(), index);
   }
@@ -75,20 +79,21 @@ private:
     emitLoop(
         b, loc, experts, {}, [&](Elementwise &e, Value expert, ValueRange) {
           OpBuilder &outer = e.getBuilder();
-          Value own = width(outer, expert), id = toI32(outer, expert);
+          Value own = key(outer, expert);
           ValueRange rank = emitLoop(
               outer, loc, experts, constantIndex(outer, loc, 1),
               [&](Elementwise &step, Value other,
                   ValueRange ranks) -> SmallVector<Value> {
                 OpBuilder &inner = step.getBuilder();
-                Value isBefore = TilePlan(inner, op).emitIsBefore(
-                    width(inner, other), toI32(inner, other), own, id);
+                Value isBefore =
+                    TilePlan(inner, op).emitIsBefore(key(inner, other), own);
                 return {arith::SelectOp::create(
                     inner, loc, isBefore, next(inner, ranks[0]), ranks[0])};
               });
+          Value begin = offset(outer, expert),
+                end = offset(outer, next(outer, expert));
           storeRow(outer, rank[0],
-                   {offset(outer, expert), offset(outer, next(outer, expert)),
-                    id, own});
+                   {begin, end, toI32(outer, expert), width(outer, expert)});
           return SmallVector<Value>();
         });
   }
