@@ -61,10 +61,10 @@ def run_all(text: str, entry: str, inputs: list, forms) -> None:
             assert want.shape == got.shape and want.tobytes() == got.tobytes(), form
 
 
-def check_layer(text: str, entry: str, tokens: int, routing: str, forms=FORMS) -> None:
+def check_layer(text: str, entry: str, tokens: int, routing: str) -> None:
     rng = np.random.default_rng([tokens, ROUTINGS.index(routing)])
     arguments, _ = moeq.parse(text).signature(entry)
-    run_all(text, entry, [fill(rng, kind, tokens, routing) for kind in arguments], forms)
+    run_all(text, entry, [fill(rng, kind, tokens, routing) for kind in arguments], FORMS)
 
 
 @pytest.mark.parametrize("name", TINY)
@@ -236,7 +236,9 @@ def test_activation(function, quantized):
         rng.standard_normal((3, 64)).astype(np.float32),
         rng.standard_normal(13).astype(np.float32),
     ]
-    run_all(text, "chain", inputs, ("moeq-fuse", "moeq-fuse,moeq-decompose{form=linear}"))
+    tile = "moeq-tile{tile-m=4 tile-n=24}"
+    linear = "moeq-fuse,moeq-decompose{form=linear}"
+    run_all(text, "chain", inputs, ("moeq-fuse", linear, f"moeq-fuse,{tile}", f"{linear},{tile}"))
 
 
 def test_gated_layer():
@@ -257,4 +259,4 @@ def test_gated_layer():
     fused = str(moeq.parse(text).run_pipeline("builtin.module(moeq-decompose,moeq-fuse)"))
     assert "epilogue gated" in fused and "moeq.act" not in fused
     for tokens, routing in CASES:
-        check_layer(text, "gated", tokens, routing, FORMS[:3])
+        check_layer(text, "gated", tokens, routing)

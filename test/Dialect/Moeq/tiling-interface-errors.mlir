@@ -114,3 +114,24 @@ module attributes {transform.with_named_sequence} {
     transform.yield
   }
 }
+
+// -----
+
+func.func @gate(%a: tensor<4x64xbf16>, %b: tensor<96x64xbf16>, %c: tensor<4x48xf32>) -> tensor<4x48xf32> {
+  // expected-error@below {{'moeq.matmul' op cannot be tiled: a tile cuts a group of gates: expects an offset that is a multiple of 8 and a size that is one or reaches the end, got an offset that is a multiple of 12 and a size 12}}
+  // expected-error@below {{faild to tile operation}}
+  // expected-error@below {{failed to generate tiling loops}}
+  %0 = moeq.matmul lhs(%a : tensor<4x64xbf16>) rhs(%b : tensor<96x64xbf16>) outs(%c : tensor<4x48xf32>) epilogue gated {
+    ^bb0(%gate: f32, %up: f32, %row: index, %column: index):
+      moeq.yield %up : f32
+  } -> tensor<4x48xf32>
+  return %0 : tensor<4x48xf32>
+}
+
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%module: !transform.any_op {transform.readonly}) {
+    %op = transform.structured.match ops{["moeq.matmul"]} in %module : (!transform.any_op) -> !transform.any_op
+    %tiled, %loop = transform.structured.tile_using_for %op tile_sizes [0, 12] : (!transform.any_op) -> (!transform.any_op, !transform.any_op)
+    transform.yield
+  }
+}

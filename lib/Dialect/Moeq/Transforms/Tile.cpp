@@ -75,8 +75,13 @@ static LogicalResult verifyTiles(OpTy op, TileShape tile) {
       failed(verifyTileSize(op, op.getLhs().front(), 0, "rows", tile.rows,
                             isGrouped)))
     return failure();
+  if (op.getGated() && tile.columns % kGateGroup != 0)
+    return op.emitOpError()
+           << "expects a tile of columns that is a multiple of " << kGateGroup
+           << ", which a gated epilogue takes together, got " << tile.columns;
   return verifyTileSize(op, op.getRhs().front(), isGrouped ? 1 : 0, "columns",
-                        tile.columns, /*isRagged=*/false);
+                        tile.columns * op.getNumAccumulators(),
+                        /*isRagged=*/false);
 }
 
 //===----------------------------------------------------------------------===//

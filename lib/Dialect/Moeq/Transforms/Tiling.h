@@ -47,6 +47,14 @@ Operation *cloneTile(OpBuilder &builder, Operation *op, Type resultType,
 void shiftEpilogue(OpBuilder &builder, Location loc, Region &epilogue,
                    OpFoldResult row, OpFoldResult column);
 
+/// The weight's columns for [offset, offset + size) of the result's: the same,
+/// or those of gate and up. An error at the op where a tile may cut a group of
+/// these.
+template <typename OpTy>
+FailureOr<std::pair<OpFoldResult, OpFoldResult>>
+getWeightColumns(OpBuilder &builder, OpTy op, OpFoldResult offset,
+                 OpFoldResult size);
+
 /// Attaches TilingInterface to moeq.grouped_matmul.
 void attachGroupedMatmulTiling(MLIRContext *context);
 

@@ -134,11 +134,16 @@ struct GroupedMatmulModel
     if (isOneExpert(sizes))
       matrix = 2, vector = 1;
     OperandTile lhsTile = getDimTile(builder, lhs, 0, row, rows);
-    OperandTile rhsTile = getDimTile(builder, rhs, 1, offsets[2], sizes[2]);
+    auto columns = getWeightColumns(builder, matmul, offsets[2], sizes[2]);
+    if (failed(columns))
+      return failure();
+    OperandTile rhsTile =
+        getDimTile(builder, rhs, 1, columns->first, columns->second);
     rhsTile.offsets[0] = offsets[0];
     rhsTile.sizes[0] = sizes[0];
     OperandTile rowTile{{row}, {rows}};
-    OperandTile columnTile{{offsets[0], offsets[2]}, {sizes[0], sizes[2]}};
+    OperandTile columnTile{{offsets[0], columns->first},
+                           {sizes[0], columns->second}};
     OperandTile outsTile{{row, offsets[2]}, {rows, sizes[2]}};
     if (failed(verifyTile(op, lhs, lhsTile, /*isWrite=*/false)) ||
         failed(verifyTile(op, rhs, rhsTile, /*isWrite=*/false)))

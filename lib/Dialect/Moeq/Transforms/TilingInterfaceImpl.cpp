@@ -16,6 +16,7 @@
 #include "ScaledSlice.h"
 #include "Tiling.h"
 
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -57,8 +58,6 @@ OperandTile moeq::detail::getDimTile(OpBuilder &builder, Value value,
 }
 
 LogicalResult moeq::detail::verifyTileable(Operation *op) {
-  if (op->getAttr("gated"))
-    return op->emitOpError() << "cannot be tiled: its epilogue is gated";
   auto component = cast<ComponentOpInterface>(op);
   bool components =
       llvm::any_of(component.getScaledGroups(), [&](const ScaledGroup &group) {
@@ -134,9 +133,14 @@ void moeq::detail::shiftEpilogue(OpBuilder &builder, Location loc,
   OpBuilder::InsertionGuard guard(builder);
   Block &block = epilogue.front();
   builder.setInsertionPointToStart(&block);
-  for (auto [index, offset] :
-       llvm::enumerate(SmallVector<OpFoldResult>{row, column})) {
-    BlockArgument position = block.getArgument(1 + index);
+  // Row and column are its only indices.
+  auto positions =
+      llvm::make_filter_range(block.getArguments(), [](BlockArgument argument) {
+        return argument.getType().isIndex();
+      });
+  for (auto [position, offset] :
+       llvm::zip_equal(SmallVector<BlockArgument>(positions),
+                       SmallVector<OpFoldResult>{row, column})) {
     if (isZeroInteger(offset) || position.use_empty())
       continue;
     Value shift = getValueOrCreateConstantIndexOp(builder, loc, offset);
@@ -144,6 +148,34 @@ void moeq::detail::shiftEpilogue(OpBuilder &builder, Location loc,
     position.replaceAllUsesExcept(shifted, shifted.getDefiningOp());
   }
 }
+
+template <typename OpTy>
+FailureOr<std::pair<OpFoldResult, OpFoldResult>>
+moeq::detail::getWeightColumns(OpBuilder &builder, OpTy op, OpFoldResult offset,
+                               OpFoldResult size) {
+  if (!op.getGated())
+    return std::pair{offset, size};
+  Cut cut{"a group of gates", 1, kGateGroup, CutRule::Write};
+  if (!proveCut(op.getOuts(), cut, offset, size).value_or(false)) {
+    InFlightDiagnostic diag =
+        op.emitOpError() << "cannot be tiled: a tile cuts " << cut.what << ": ";
+    describeCut(diag, cut, offset, size);
+    return diag;
+  }
+  AffineExpr twice = builder.getAffineSymbolExpr(0) * 2;
+  auto apply = [&](OpFoldResult value) {
+    return affine::makeComposedFoldedAffineApply(builder, op.getLoc(), twice,
+                                                 {value});
+  };
+  return std::pair{apply(offset), apply(size)};
+}
+
+template FailureOr<std::pair<OpFoldResult, OpFoldResult>>
+moeq::detail::getWeightColumns(OpBuilder &, MatmulOp, OpFoldResult,
+                               OpFoldResult);
+template FailureOr<std::pair<OpFoldResult, OpFoldResult>>
+moeq::detail::getWeightColumns(OpBuilder &, GroupedMatmulOp, OpFoldResult,
+                               OpFoldResult);
 
 //===----------------------------------------------------------------------===//
 // The part of each operand that a tile takes
@@ -236,8 +268,16 @@ static OperandTiles getOperandTiles(ActQuantOp op, const DomainTile &tile) {
 }
 
 static OperandTiles getOperandTiles(MatmulOp op, const DomainTile &tile) {
+  auto columns =
+      getWeightColumns(tile.builder, op, tile.offsets[1], tile.sizes[1]);
+  if (failed(columns))
+    return failure();
+  auto ofColumns = [&](Value operand) {
+    return getDimTile(tile.builder, operand, 0, columns->first,
+                      columns->second);
+  };
   SmallVector<OperandTile> tiles{tile.leading(op.getLhs().front(), 0),
-                                 tile.leading(op.getRhs().front(), 1)};
+                                 ofColumns(op.getRhs().front())};
   for (auto [map, operand] :
        llvm::zip_equal(op.getEpilogueMaps(), op.getEpilogueOperands())) {
     switch (static_cast<EpilogueMap>(map)) {
@@ -245,7 +285,7 @@ static OperandTiles getOperandTiles(MatmulOp op, const DomainTile &tile) {
       tiles.push_back(tile.leading(operand, 0));
       break;
     case EpilogueMap::Column:
-      tiles.push_back(tile.leading(operand, 1));
+      tiles.push_back(ofColumns(operand));
       break;
     case EpilogueMap::RowColumn:
       tiles.push_back(tile.same());
