@@ -63,9 +63,11 @@ Value MatmulBuilder::buildBlockScale(Tile tile, Value k, int64_t column) {
   Value row = tile.group;
   if (spec.rhsBlockScale == ScalePlacement::Block) {
     Value blocks = arith::CeilDivUIOp::create(b, columns, i32(kBlockDepth));
-    Value block = arith::DivUIOp::create(b, tile.column, i32(kBlockDepth));
+    // The tile may begin within a block.
+    Value block = arith::DivUIOp::create(b, add(tile.column, i32(column)),
+                                         i32(kBlockDepth));
     // A tile of the last columns may reach beyond them.
-    block = arith::MinUIOp::create(b, add(block, i32(column / kBlockDepth)),
+    block = arith::MinUIOp::create(b, block,
                                    arith::SubIOp::create(b, blocks, i32(1)));
     row = add(mul(tile.group, blocks), block);
   }

@@ -82,3 +82,16 @@ func.func @promoted(%a: memref<?x4096xf8E4M3FN>, %sa: memref<?x1xf32>,
     offsets(%o : memref<9xi32>) outs(%c : memref<?x14336xbf16>) accumulate(<promote<128>>)
   return
 }
+
+// CHECK: gpu.binary @within_kernels
+// CHECK-SAME: spill_stores = 0
+func.func @within(%a: memref<?x4096xf8E4M3FN>, %sa: memref<?x32xf32>,
+                  %w: memref<8x14336x4096xf8E4M3FN>, %sw: memref<8x112x32xf32>,
+                  %o: memref<9xi32>, %c: memref<?x14336xbf16>) {
+  moeq.grouped_matmul
+    lhs(%a, %sa : memref<?x4096xf8E4M3FN>, memref<?x32xf32> as !act)
+    rhs(%w, %sw : memref<8x14336x4096xf8E4M3FN>, memref<8x112x32xf32> as !weight)
+    offsets(%o : memref<9xi32>) outs(%c : memref<?x14336xbf16>)
+    config(<tile = [128, 192], schedule = dynamic, raster = 8>)
+  return
+}

@@ -153,3 +153,29 @@ func.func @integers(%a: memref<?x512xi8>, %sa: memref<?x4xf32>,
     outs(%c : memref<?x1024xf16>)
   return
 }
+
+// -----
+
+!act = !moeq.scaled<f8E4M3FN, block = [128], scale = f32>
+!weight = !moeq.scaled<f8E4M3FN, block = [128, 128], scale = f32>
+
+// Every other tile of 192 columns begins within a block of 128: the block of a
+// sum is that of its own first column.
+// CHECK-LABEL: llvm.func @within_matmul
+// CHECK:         consumers(2, 240)
+// CHECK:           %{{.*}}, %{{.*}}, %{{.*}}, %[[COLUMN:.*]] = moeq_gpu.schedule.tile
+// CHECK:             %[[B0:.*]] = arith.divui %[[COLUMN]], %c128_i32
+// CHECK:             arith.minui %[[B0]], %c7_i32
+// CHECK:             %[[C1:.*]] = arith.addi %[[COLUMN]], %c64_i32
+// CHECK:             %[[B1:.*]] = arith.divui %[[C1]], %c128_i32
+// CHECK:             arith.minui %[[B1]], %c7_i32
+// CHECK:             %[[C2:.*]] = arith.addi %[[COLUMN]], %c128_i32
+// CHECK:             %[[B2:.*]] = arith.divui %[[C2]], %c128_i32
+// CHECK:             arith.minui %[[B2]], %c7_i32
+func.func @within(%a: memref<?x512xf8E4M3FN>, %sa: memref<?x4xf32>,
+                  %w: memref<1024x512xf8E4M3FN>, %sw: memref<8x4xf32>, %c: memref<?x1024xf16>) {
+  moeq.matmul lhs(%a, %sa : memref<?x512xf8E4M3FN>, memref<?x4xf32> as !act)
+    rhs(%w, %sw : memref<1024x512xf8E4M3FN>, memref<8x4xf32> as !weight)
+    outs(%c : memref<?x1024xf16>) config(<tile = [128, 192]>)
+  return
+}
