@@ -296,16 +296,23 @@ Expr EntryWriter::getTensorMap(moeq_gpu::EncodeTensorMapOp op) {
   // The driver refuses a map without rows, of a matrix that no tile reads.
   rows = makeExpr("max", std::move(rows), 1);
   Expr pitch = view.strides[view.strides.size() - 2];
-  return Object{
+  Object map{
       {"kind", "tensor_map"},
       {"buffer", view.buffer},
       {"byte_offset", view.byteOffset},
       {"element", printType(type.getElementType())},
       {"dims", Array{view.sizes.back(), std::move(rows)}},
       {"strides", Array{makeBytes(std::move(pitch), type.getElementType())}},
-      {"box", Array{type.getColumns(), type.getRows()}},
       {"swizzle", "128B"},
       {"l2_promotion", "256B"}};
+  Array boxes;
+  for (int64_t i = 0; i < type.getNumBoxes(); ++i)
+    boxes.push_back(Array{type.getColumns(), type.getBoxRows(i)});
+  if (type.getStep())
+    map["boxes"] = std::move(boxes);
+  else
+    map["box"] = std::move(boxes.front());
+  return map;
 }
 
 /// Checks that no two kernels go to the same file.

@@ -130,31 +130,32 @@ def allocate_zeroed(size: int) -> int:
     return pointer
 
 
-class TensorMap:
-    """A 128-byte descriptor of a tensor in device memory; `dims` innermost first,
-    `strides` in bytes without the innermost."""
+class TensorMaps:
+    """128-byte descriptors of a tensor in device memory, one for each box; `dims`
+    innermost first, `strides` in bytes without the innermost."""
 
-    def __init__(self, pointer, element, dims, strides, box, swizzle, l2_promotion):
-        self.memory = ctypes.create_string_buffer(TENSOR_MAP_BYTES + 63)
+    def __init__(self, pointer, element, dims, strides, boxes, swizzle, l2_promotion):
+        self.memory = ctypes.create_string_buffer(TENSOR_MAP_BYTES * len(boxes) + 63)
         self.address = (ctypes.addressof(self.memory) + 63) & ~63
         rank = len(dims)
         # An empty tensor has no map, and nothing is read through it.
         dims = [max(extent, 1) for extent in dims]
-        call(
-            "cuTensorMapEncodeTiled",
-            c_void_p(self.address),
-            TENSOR_MAP_ELEMENTS[element],
-            c_uint32(rank),
-            c_void_p(pointer),
-            (c_uint64 * rank)(*dims),
-            (c_uint64 * max(rank - 1, 1))(*strides),
-            (c_uint32 * rank)(*box),
-            (c_uint32 * rank)(*[1] * rank),
-            0,
-            SWIZZLES[swizzle],
-            L2_PROMOTIONS[l2_promotion],
-            0,
-        )
+        for i, box in enumerate(boxes):
+            call(
+                "cuTensorMapEncodeTiled",
+                c_void_p(self.address + TENSOR_MAP_BYTES * i),
+                TENSOR_MAP_ELEMENTS[element],
+                c_uint32(rank),
+                c_void_p(pointer),
+                (c_uint64 * rank)(*dims),
+                (c_uint64 * max(rank - 1, 1))(*strides),
+                (c_uint32 * rank)(*box),
+                (c_uint32 * rank)(*[1] * rank),
+                0,
+                SWIZZLES[swizzle],
+                L2_PROMOTIONS[l2_promotion],
+                0,
+            )
 
 
 def launch(function, grid, block, cluster, shared_memory, stream, parameters) -> None:

@@ -117,7 +117,7 @@ class Kernels:
             function = self.function(kernel, shared_memory)
             arguments = [self.argument(p, buffers, sizes) for p in kernel["parameters"]]
             addresses = [
-                a.address if isinstance(a, cuda.TensorMap) else ctypes.addressof(a)
+                a.address if isinstance(a, cuda.TensorMaps) else ctypes.addressof(a)
                 for a in arguments
             ]
             parameters = (ctypes.c_void_p * len(addresses))(*addresses)
@@ -136,12 +136,12 @@ class Kernels:
             return ctypes.c_uint64(pointer)
         if parameter["kind"] != "tensor_map":
             raise Error(f"the manifest has an unknown kind of parameter: {parameter['kind']}")
-        return cuda.TensorMap(
+        return cuda.TensorMaps(
             pointer,
             parameter["element"],
             [evaluate(extent, sizes) for extent in parameter["dims"]],
             [evaluate(stride, sizes) for stride in parameter["strides"]],
-            parameter["box"],
+            parameter["boxes"] if "boxes" in parameter else [parameter["box"]],
             parameter.get("swizzle", "none"),
             parameter.get("l2_promotion", "none"),
         )

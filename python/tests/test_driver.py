@@ -104,6 +104,7 @@ class FakeDriver:
 
     def __init__(self):
         self.calls, self.launches, self.allocated, self.zeroed = [], [], [], []
+        self.boxes = []
 
     def __getattr__(self, name):
         def function(*arguments):
@@ -127,6 +128,7 @@ class FakeDriver:
 
     def cuTensorMapEncodeTiled(self, address, element, rank, pointer, dims, strides, *rest):  # noqa: N802
         self.tensor_map = (element, rank.value, pointer.value, list(dims), list(strides))
+        self.boxes.append((address.value, list(rest[0])))
         return 0
 
     def cuLaunchKernel(self, function, *arguments):  # noqa: N802
@@ -181,6 +183,19 @@ def test_launch(fake, kernels):
     assert read(second[2], 1, ctypes.c_uint64) == 0x2000
     assert read(second[2], 2, ctypes.c_int64) == 7
     assert "cuFuncSetAttribute" in fake.calls
+
+
+def test_tensor_maps_of_several_boxes(fake, kernels):
+    """An array of descriptors, 128 bytes each, that differ in their box."""
+    parameter = kernels.entry("layer")["kernels"][1]["parameters"][0]
+    del parameter["box"]
+    parameter["boxes"] = [[64, 8], [64, 16], [64, 24]]
+    kernels.launch("layer", tensors(9))
+    _, second = fake.launches
+    start = second[2][0]
+    assert start % 64 == 0
+    assert fake.boxes == [(start, [64, 8]), (start + 128, [64, 16]), (start + 256, [64, 24])]
+    assert fake.tensor_map == (0, 2, 0x10000000 + 256, [64, 9], [64])
 
 
 def test_conditions_and_empty_grids(fake, kernels):

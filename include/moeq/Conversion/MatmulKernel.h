@@ -74,24 +74,31 @@ struct MatmulKernelSpec {
   };
   SmallVector<EpilogueOperand> epilogueOperands;
 
-  /// The tile of a CTA: 64 rows a consumer warpgroup, columns a multiple of 64
-  /// up to 256. The kernel needs 128 bytes of K a stage for each row and
-  /// column.
+  /// The tile of a CTA. The kernel needs 128 bytes of K a stage for each row
+  /// and column. As wgmma's M operand the rows of A are 64 a consumer
+  /// warpgroup, and columns a multiple of 64 up to 256. With `swapAb` the
+  /// weights are: columns are 64 or 128 a consumer, and rows as many as a tile
+  /// needs, a multiple of `getRowStep` up to `tileRows`: the rows of a group
+  /// are shared out evenly.
   int64_t tileRows = 128, tileColumns = 256;
+  bool swapAb = false;
   int64_t stages = 4, consumers = 2, raster = 16;
   /// Persistent: CTAs have the tiles round robin. Dynamic: each takes the next
   /// one when it is free.
   moeq::Schedule schedule = moeq::Schedule::Persistent;
   /// The bytes of shared memory that a CTA of the chip may have.
   int64_t sharedMemory = 232448;
+
+  /// The step between the widths of wgmma's N operand.
+  int64_t getRowStep() const { return lhs.isInteger() ? 16 : 8; }
 };
 
 /// What a parameter of the kernel is; the parameters are in this order, tensor
 /// maps first, with those left out that the spec does not need.
 enum class MatmulParameter {
-  LhsMap,
+  LhsMap, ///< With `swapAb` an array of maps, with boxes for each row count.
   RhsMap, ///< Of the weights as [E * N, K].
-  OutMap,
+  OutMap, ///< Not with `swapAb`.
   Out,
   Offsets,
   LhsScale,

@@ -13,6 +13,9 @@
 using namespace mlir;
 using namespace mlir::moeq_gpu;
 
+// The rows of a fragment that one struct holds: those of a wgmma instruction.
+static constexpr int64_t kPartRows = 64;
+
 // The columns that one register of a fragment holds.
 static int64_t getPacking(FragmentType type) {
   return type.getElementType().getIntOrFloatBitWidth() < 32 &&
@@ -30,19 +33,69 @@ SmallVector<Type> mlir::moeq_gpu::getRegisterTypes(FragmentType type) {
   return SmallVector<Type>(layout.getNumRegisters() / packing, reg);
 }
 
-static SmallVector<Value> unpackStruct(Emitter &e, Value fragment) {
-  auto type = cast<LLVM::LLVMStructType>(fragment.getType());
+void mlir::moeq_gpu::getFragmentTypes(FragmentType type,
+                                      SmallVectorImpl<Type> &types) {
+  int64_t parts = std::max<int64_t>(type.getRows() / kPartRows, 1);
+  SmallVector<Type> registers = getRegisterTypes(type);
+  registers.resize(registers.size() / parts);
+  types.append(parts,
+               LLVM::LLVMStructType::getLiteral(type.getContext(), registers));
+}
+
+SmallVector<Value> mlir::moeq_gpu::unpackFragment(Emitter &e,
+                                                  ValueRange parts) {
   SmallVector<Value> values;
-  for (int64_t i = 0, n = type.getBody().size(); i < n; ++i)
-    values.push_back(LLVM::ExtractValueOp::create(e.b, e.loc, fragment, i));
+  for (Value part : parts) {
+    auto type = cast<LLVM::LLVMStructType>(part.getType());
+    for (int64_t i = 0, n = type.getBody().size(); i < n; ++i)
+      values.push_back(LLVM::ExtractValueOp::create(e.b, e.loc, part, i));
+  }
   return values;
 }
 
-static Value packStruct(Emitter &e, Type type, ValueRange values) {
-  Value result = LLVM::PoisonOp::create(e.b, e.loc, type);
-  for (auto [i, value] : llvm::enumerate(values))
-    result = LLVM::InsertValueOp::create(e.b, e.loc, result, value, i);
-  return result;
+SmallVector<Value> mlir::moeq_gpu::packElements(Emitter &e, FragmentType type,
+                                                ArrayRef<Value> elements) {
+  int64_t packing = getPacking(type);
+  if (packing == 1)
+    return packFragment(e, type, elements);
+  SmallVector<Value> values;
+  for (auto [i, reg] : llvm::enumerate(getRegisterTypes(type)))
+    values.push_back(vector::FromElementsOp::create(
+        e.b, e.loc, reg, elements.slice(i * packing, packing)));
+  return packFragment(e, type, values);
+}
+
+SmallVector<Value> mlir::moeq_gpu::packFragment(Emitter &e, FragmentType type,
+                                                ArrayRef<Value> values) {
+  SmallVector<Type> types;
+  getFragmentTypes(type, types);
+  size_t perPart = values.size() / types.size();
+  SmallVector<Value> parts;
+  for (auto [i, partType] : llvm::enumerate(types)) {
+    Value part = LLVM::PoisonOp::create(e.b, e.loc, partType);
+    for (auto [j, value] : llvm::enumerate(values.slice(i * perPart, perPart)))
+      part = LLVM::InsertValueOp::create(e.b, e.loc, part, value, j);
+    parts.push_back(part);
+  }
+  return parts;
+}
+
+std::pair<Value, Value>
+mlir::moeq_gpu::emitThreadOffset(Emitter &e, const FragmentLayout &layout) {
+  Value row = e.i32(0), column = e.i32(0);
+  Value thread = e.warpgroupThread();
+  int64_t divisor = 1, total = layout.getNumThreads();
+  for (const LayoutMode &mode : layout.thread) {
+    Value digit = e.div(thread, divisor);
+    divisor *= mode.extent;
+    if (divisor != total)
+      digit = e.rem(digit, mode.extent);
+    if (mode.rowStride)
+      row = e.add(row, e.mul(digit, mode.rowStride));
+    if (mode.columnStride)
+      column = e.add(column, e.mul(digit, mode.columnStride));
+  }
+  return {row, column};
 }
 
 namespace {
@@ -76,7 +129,7 @@ struct MmaLowering : KernelPattern<MmaOp> {
   using KernelPattern::KernelPattern;
 
   LogicalResult
-  matchAndRewrite(MmaOp op, OpAdaptor adaptor,
+  matchAndRewrite(MmaOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     Emitter e(rewriter, loc);
@@ -84,36 +137,42 @@ struct MmaLowering : KernelPattern<MmaOp> {
     Type elementA = op.getA().getType().getElementType();
     Type elementB = op.getB().getType().getElementType();
     // One instruction multiplies 32 bytes of K.
-    constexpr int64_t stepBytes = 32;
+    constexpr int64_t stepBytes = 32, unit = 16;
     int64_t steps = TileType::kPanelBytes / stepBytes;
     int64_t stepColumns = op.getA().getType().getColumns() / steps;
     bool isFloat = op.getResult().getType().getElementType().isF32();
 
-    Type type = getTypeConverter()->convertType(op.getResult().getType());
-    Value a = emitDescriptor(e, adaptor.getA()),
-          b = emitDescriptor(e, adaptor.getB());
-    Value accumulator = adaptor.getAccumulator();
-    auto scaleOut = accumulator && !op.getOverwrite()
-                        ? NVVM::WGMMAScaleOut::one
-                        : NVVM::WGMMAScaleOut::zero;
-    if (!accumulator)
-      accumulator = LLVM::PoisonOp::create(rewriter, loc, type);
+    SmallVector<Type> types;
+    getFragmentTypes(op.getResult().getType(), types);
+    Value a = emitDescriptor(e, adaptor.getA().front()),
+          b = emitDescriptor(e, adaptor.getB().front());
+    SmallVector<Value> parts(adaptor.getAccumulator());
+    auto scaleOut = parts.empty() || op.getOverwrite()
+                        ? NVVM::WGMMAScaleOut::zero
+                        : NVVM::WGMMAScaleOut::one;
+    if (parts.empty())
+      for (Type type : types)
+        parts.push_back(LLVM::PoisonOp::create(rewriter, loc, type));
     auto shape = NVVM::MMAShapeAttr::get(
-        context, 64, op.getResult().getType().getColumns(), stepColumns);
+        context, kPartRows, op.getResult().getType().getColumns(), stepColumns);
     NVVM::WgmmaFenceAlignedOp::create(rewriter, loc);
     for (int64_t step = 0; step < steps; ++step) {
-      int64_t offset = step * stepBytes / 16;
-      accumulator = NVVM::WgmmaMmaAsyncOp::create(
-          rewriter, loc, type, accumulator, e.add(a, offset), e.add(b, offset),
-          shape, getOperandType(elementA), getOperandType(elementB),
-          isFloat ? NVVM::WGMMATypes::f32 : NVVM::WGMMATypes::s32, scaleOut,
-          NVVM::WGMMAScaleIn::one, NVVM::WGMMAScaleIn::one,
-          NVVM::MMALayout::row, NVVM::MMALayout::col,
-          NVVM::MMAIntOverflowAttr());
+      int64_t offset = step * stepBytes / unit;
+      for (auto [i, part] : llvm::enumerate(parts)) {
+        int64_t rows = i * kPartRows * TileType::kPanelBytes / unit;
+        part = NVVM::WgmmaMmaAsyncOp::create(
+            rewriter, loc, part.getType(), part, e.add(a, offset + rows),
+            e.add(b, offset), shape, getOperandType(elementA),
+            getOperandType(elementB),
+            isFloat ? NVVM::WGMMATypes::f32 : NVVM::WGMMATypes::s32, scaleOut,
+            NVVM::WGMMAScaleIn::one, NVVM::WGMMAScaleIn::one,
+            NVVM::MMALayout::row, NVVM::MMALayout::col,
+            NVVM::MMAIntOverflowAttr());
+      }
       scaleOut = NVVM::WGMMAScaleOut::one;
     }
     NVVM::WgmmaGroupSyncAlignedOp::create(rewriter, loc);
-    rewriter.replaceOp(op, accumulator);
+    rewriter.replaceOpWithMultiple(op, {parts});
     return success();
   }
 };
@@ -122,10 +181,10 @@ struct MmaWaitLowering : KernelPattern<MmaWaitOp> {
   using KernelPattern::KernelPattern;
 
   LogicalResult
-  matchAndRewrite(MmaWaitOp op, OpAdaptor adaptor,
+  matchAndRewrite(MmaWaitOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     NVVM::WgmmaWaitGroupSyncOp::create(rewriter, op.getLoc(), op.getPending());
-    rewriter.replaceOp(op, adaptor.getFragments());
+    rewriter.replaceOpWithMultiple(op, adaptor.getFragments());
     return success();
   }
 };
@@ -146,8 +205,7 @@ struct ZeroLowering : KernelPattern<ZeroOp> {
     for (Type reg : getRegisterTypes(type))
       values.push_back(arith::ConstantOp::create(rewriter, op.getLoc(),
                                                  rewriter.getZeroAttr(reg)));
-    rewriter.replaceOp(
-        op, packStruct(e, getTypeConverter()->convertType(type), values));
+    rewriter.replaceOpWithMultiple(op, {packFragment(e, type, values)});
     return success();
   }
 };
@@ -156,7 +214,7 @@ struct SliceLowering : KernelPattern<SliceOp> {
   using KernelPattern::KernelPattern;
 
   LogicalResult
-  matchAndRewrite(SliceOp op, OpAdaptor adaptor,
+  matchAndRewrite(SliceOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     Emitter e(rewriter, op.getLoc());
     FragmentType source = op.getSource().getType(),
@@ -164,106 +222,18 @@ struct SliceLowering : KernelPattern<SliceOp> {
     FragmentLayout layout =
         getAccumulatorLayout(source.getRows(), source.getColumns());
     int64_t packing = getPacking(source);
-    int64_t first = op.getColumn(), last = first + result.getColumns();
-    SmallVector<Value> values = unpackStruct(e, adaptor.getSource()), kept;
-    for (auto [i, value] : llvm::enumerate(values)) {
-      int64_t column = layout.getRegisterOffset(i * packing).column;
-      if (column >= first && column < last)
+    auto isInside = [](int64_t offset, int64_t first, int64_t extent) {
+      return offset >= first && offset < first + extent;
+    };
+    SmallVector<Value> kept;
+    for (auto [i, value] :
+         llvm::enumerate(unpackFragment(e, adaptor.getSource()))) {
+      Position at = layout.getRegisterOffset(i * packing);
+      if (isInside(at.row, op.getRow(), result.getRows()) &&
+          isInside(at.column, op.getColumn(), result.getColumns()))
         kept.push_back(value);
     }
-    rewriter.replaceOp(
-        op, packStruct(e, getTypeConverter()->convertType(result), kept));
-    return success();
-  }
-};
-
-//===----------------------------------------------------------------------===//
-// Load
-//===----------------------------------------------------------------------===//
-
-// The row and the column that a thread's registers count from.
-std::pair<Value, Value> emitThreadOffset(Emitter &e,
-                                         const FragmentLayout &layout) {
-  Value row = e.i32(0), column = e.i32(0);
-  Value thread = e.warpgroupThread();
-  int64_t divisor = 1, total = layout.getNumThreads();
-  for (const LayoutMode &mode : layout.thread) {
-    Value digit = e.div(thread, divisor);
-    divisor *= mode.extent;
-    if (divisor != total)
-      digit = e.rem(digit, mode.extent);
-    if (mode.rowStride)
-      row = e.add(row, e.mul(digit, mode.rowStride));
-    if (mode.columnStride)
-      column = e.add(column, e.mul(digit, mode.columnStride));
-  }
-  return {row, column};
-}
-
-struct LoadLowering : KernelPattern<LoadOp> {
-  using KernelPattern::KernelPattern;
-
-  LogicalResult
-  matchAndRewrite(LoadOp op, OpAdaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    Emitter e(rewriter, op.getLoc());
-    FragmentType type = op.getResult().getType();
-    Type element = type.getElementType();
-    int64_t bytes = element.getIntOrFloatBitWidth() / 8;
-    FragmentLayout layout =
-        getAccumulatorLayout(type.getRows(), type.getColumns());
-    auto [threadRow, threadColumn] = emitThreadOffset(e, layout);
-    Value row = e.add(adaptor.getRow(), threadRow);
-    Value column = e.add(adaptor.getColumn(), threadColumn);
-    // Two columns by one load.
-    int64_t width = op.getAligned() && type.getColumns() > 1 ? 2 : 1;
-    Type loaded = width == 1 ? element : VectorType::get({width}, element);
-
-    // The address of each register: along its major dimension first.
-    bool transposed = op.getTransposed();
-    Value majorEnd = adaptor.getRowEnd(), minorEnd = adaptor.getColumnEnd();
-    if (transposed) {
-      std::swap(row, column);
-      std::swap(majorEnd, minorEnd);
-    }
-    auto clamp = [&](Value index, int64_t offset, Value end, int64_t width) {
-      index = e.add(index, offset);
-      return e.toI64(end ? e.min(index, e.sub(end, width)) : index);
-    };
-    llvm::DenseMap<int64_t, Value> starts;
-    SmallVector<Value> scalars;
-    for (int64_t i = 0, n = layout.getNumRegisters(); i < n; i += width) {
-      auto [major, minor] = layout.getRegisterOffset(i);
-      if (transposed)
-        std::swap(major, minor);
-      Value &start = starts[major];
-      if (!start) {
-        Value index = clamp(row, major, majorEnd, 1);
-        start =
-            e.at(adaptor.getBase(), element, e.mul(index, adaptor.getPitch()));
-        if (!minorEnd)
-          start = e.at(start, element, e.toI64(column));
-      }
-      Value address =
-          minorEnd ? e.at(start, element, clamp(column, minor, minorEnd, width))
-                   : e.at(start, element, minor);
-      Value value = e.loadConstant(loaded, address, bytes * width);
-      for (int64_t j = 0; j < width; ++j)
-        scalars.push_back(width == 1 ? value
-                                     : vector::ExtractOp::create(
-                                           rewriter, op.getLoc(), value, j));
-    }
-    SmallVector<Type> registers = getRegisterTypes(type);
-    if (int64_t packing = getPacking(type); packing > 1) {
-      SmallVector<Value> packed;
-      for (auto [i, reg] : llvm::enumerate(registers))
-        packed.push_back(vector::FromElementsOp::create(
-            rewriter, op.getLoc(), reg,
-            ValueRange(scalars).slice(i * packing, packing)));
-      scalars = packed;
-    }
-    rewriter.replaceOp(
-        op, packStruct(e, getTypeConverter()->convertType(type), scalars));
+    rewriter.replaceOpWithMultiple(op, {packFragment(e, result, kept)});
     return success();
   }
 };
@@ -362,7 +332,7 @@ struct MapLowering : KernelPattern<MapOp> {
   using KernelPattern::KernelPattern;
 
   LogicalResult
-  matchAndRewrite(MapOp op, OpAdaptor adaptor,
+  matchAndRewrite(MapOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     Emitter e(rewriter, op.getLoc());
     FragmentType type = op.getResult().getType();
@@ -380,7 +350,7 @@ struct MapLowering : KernelPattern<MapOp> {
           getAccumulatorLayout(operand.getRows(), operand.getColumns());
       int64_t packing = getPacking(operand);
       Elements elements;
-      SmallVector<Value> registers = unpackStruct(e, value);
+      SmallVector<Value> registers = unpackFragment(e, value);
       for (int64_t i = 0, n = from.getNumRegisters(); i < n; ++i) {
         Value element = registers[i / packing];
         if (packing > 1)
@@ -393,8 +363,8 @@ struct MapLowering : KernelPattern<MapOp> {
     }
 
     auto [threadRow, threadColumn] = emitThreadOffset(e, layout);
-    Value row = e.add(adaptor.getRow(), threadRow);
-    Value column = e.add(adaptor.getColumn(), threadColumn);
+    Value row = e.add(adaptor.getRow().front(), threadRow);
+    Value column = e.add(adaptor.getColumn().front(), threadColumn);
     auto toIndex = [&](Value base, int64_t offset) -> Value {
       return arith::IndexCastUIOp::create(
           rewriter, op.getLoc(), rewriter.getIndexType(), e.add(base, offset));
@@ -409,8 +379,7 @@ struct MapLowering : KernelPattern<MapOp> {
             : arith::ConstantIndexOp::create(rewriter, op.getLoc(), 0);
 
     BodyCloner cloner(e, op, rewriter);
-    int64_t packing = getPacking(type), width = type.getColumns() > 1 ? 2 : 1;
-    SmallVector<Type> registers = getRegisterTypes(type);
+    int64_t width = type.getColumns() > 1 ? 2 : 1;
     SmallVector<Value> results;
     for (int64_t i = 0, n = layout.getNumRegisters(); i < n; i += width) {
       SmallVector<SmallVector<Value, 2>> arguments(count + 2);
@@ -426,15 +395,9 @@ struct MapLowering : KernelPattern<MapOp> {
         arguments[count + 1].push_back(usesColumn ? toIndex(column, at.column)
                                                   : unused);
       }
-      SmallVector<Value> values = cloner.clone(arguments);
-      if (packing == 1)
-        llvm::append_range(results, values);
-      else
-        results.push_back(vector::FromElementsOp::create(
-            rewriter, op.getLoc(), registers.front(), values));
+      llvm::append_range(results, cloner.clone(arguments));
     }
-    rewriter.replaceOp(
-        op, packStruct(e, getTypeConverter()->convertType(type), results));
+    rewriter.replaceOpWithMultiple(op, {packElements(e, type, results)});
     return success();
   }
 };
@@ -445,6 +408,5 @@ void mlir::moeq_gpu::populateFragmentPatterns(const TypeConverter &converter,
                                               RewritePatternSet &patterns,
                                               const KernelBudget &budget) {
   patterns.add<MmaLowering, MmaWaitLowering, ZeroLowering, SliceLowering,
-               LoadLowering, MapLowering>(converter, patterns.getContext(),
-                                          budget);
+               MapLowering>(converter, patterns.getContext(), budget);
 }

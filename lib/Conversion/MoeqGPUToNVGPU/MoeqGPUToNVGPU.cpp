@@ -30,10 +30,18 @@ struct KernelTypeConverter : TypeConverter {
     Type generic = LLVM::LLVMPointerType::get(context);
     addConversion([](Type type) { return type; });
     addConversion([=](TileType) { return i32; });
+    addConversion([=](SharedVectorType) { return i32; });
     addConversion([=](TensorMapType) { return generic; });
-    addConversion([=](FragmentType type) -> Type {
-      return LLVM::LLVMStructType::getLiteral(context, getRegisterTypes(type));
-    });
+    addConversion(
+        [](FragmentType type, SmallVectorImpl<Type> &types) -> LogicalResult {
+          getFragmentTypes(type, types);
+          return success();
+        });
+    addConversion(
+        [](StripedType type, SmallVectorImpl<Type> &types) -> LogicalResult {
+          types.append(type.getNumRegisters(), type.getElementType());
+          return success();
+        });
     addConversion([=](RingType, SmallVectorImpl<Type> &types) -> LogicalResult {
       types.append(2, i32);
       return success();
@@ -81,6 +89,7 @@ struct ConvertMoeqGPUToNVGPU
     populateSchedulePatterns(converter, patterns, budget);
     populateRingPatterns(converter, patterns, budget);
     populateFragmentPatterns(converter, patterns, budget);
+    populateLoadPatterns(converter, patterns, budget);
     populateStorePatterns(converter, patterns, budget);
     ConversionTarget target(*context);
     target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });

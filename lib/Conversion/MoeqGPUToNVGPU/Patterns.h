@@ -8,10 +8,10 @@
 // What the pattern files share: how types are lowered, the budget of the
 // kernel, and an emitter of the few instructions that all of them use.
 //
-// Types: tile = its address (i32); ring = the addresses of its stages and of
-// its barriers; cursor = slot (i32) and phase (i1); tensor map = its address;
-// fragment = a struct of the registers of a thread; schedule = see
-// ScheduleState.
+// Types: tile and vector = its address (i32); ring = the addresses of its
+// stages and of its barriers; cursor = slot (i32) and phase (i1); tensor map =
+// its address; fragment = for each 64 rows a struct of the registers of a
+// thread; striped = the registers of a thread; schedule = see ScheduleState.
 //
 //===----------------------------------------------------------------------===//
 
@@ -61,6 +61,7 @@ public:
   Value div(Value x, int64_t y) { return y == 1 ? x : div(x, like(x, y)); }
   Value rem(Value x, int64_t y) { return rem(x, like(x, y)); }
   Value bitXor(Value x, int64_t y) { return bitXor(x, like(x, y)); }
+  Value ceilDiv(Value x, Value y) { return div(sub(add(x, y), 1), y); }
   Value ceilDiv(Value x, int64_t y) { return div(add(x, y - 1), y); }
   Value equal(Value x, int64_t y) {
     return compare(arith::CmpIPredicate::eq, x, like(x, y));
@@ -125,20 +126,17 @@ private:
 /// lanes.
 struct ScheduleState {
   Value prefix;   ///< A lane: row tiles of the groups up to its last one.
-  Value start;    ///< A lane: with one group, the row of its tile 0 if tiles
-                  ///< counted from the first group; else the tiles before it.
-  Value end;      ///< A lane, one group: the end of its rows.
   Value rowTiles; ///< The row tiles of all groups.
   Value columnTiles;
   Value groups;
-  Value offsets; ///< Null where there is one group with no offsets.
+  Value offsets; ///< Where there are none, the one group has `rows` rows.
+  Value rows;
 
   SmallVector<Value> pack() const {
-    return {prefix, start, end, rowTiles, columnTiles, groups, offsets};
+    return {prefix, rowTiles, columnTiles, groups, offsets, rows};
   }
   static ScheduleState unpack(ValueRange values) {
-    return {values[0], values[1], values[2], values[3],
-            values[4], values[5], values[6]};
+    return {values[0], values[1], values[2], values[3], values[4], values[5]};
   }
   static void getTypes(MLIRContext *context, SmallVectorImpl<Type> &types);
 };
@@ -146,6 +144,18 @@ struct ScheduleState {
 /// The register types of a fragment: 32-bit elements one by one, narrower ones
 /// in vectors of two columns (one by one in a column vector).
 SmallVector<Type> getRegisterTypes(FragmentType type);
+
+/// A fragment lowered: a struct of registers for each 64 rows.
+void getFragmentTypes(FragmentType type, SmallVectorImpl<Type> &types);
+SmallVector<Value> unpackFragment(Emitter &e, ValueRange parts);
+SmallVector<Value> packFragment(Emitter &e, FragmentType type,
+                                ArrayRef<Value> values);
+/// The same of one value an element, which registers hold in pairs.
+SmallVector<Value> packElements(Emitter &e, FragmentType type,
+                                ArrayRef<Value> elements);
+/// The row and the column that a thread's registers count from.
+std::pair<Value, Value> emitThreadOffset(Emitter &e,
+                                         const FragmentLayout &layout);
 
 /// The base class of the patterns.
 template <typename OpTy>
@@ -165,6 +175,9 @@ void populateRingPatterns(const TypeConverter &converter,
 void populateFragmentPatterns(const TypeConverter &converter,
                               RewritePatternSet &patterns,
                               const KernelBudget &budget);
+void populateLoadPatterns(const TypeConverter &converter,
+                          RewritePatternSet &patterns,
+                          const KernelBudget &budget);
 void populateStorePatterns(const TypeConverter &converter,
                            RewritePatternSet &patterns,
                            const KernelBudget &budget);

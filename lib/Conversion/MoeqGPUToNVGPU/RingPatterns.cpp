@@ -23,6 +23,11 @@ static Value emitSharedMemory(Emitter &e, int64_t offset) {
                offset);
 }
 
+// The address of descriptor `index` of an array of tensor maps.
+static Value emitDescriptor(Emitter &e, Value maps, Value index) {
+  return e.at(maps, e.b.getI8Type(), e.mul(index, TensorMapType::kBytes));
+}
+
 namespace {
 
 /// A ring and a stage of it, lowered.
@@ -54,11 +59,17 @@ struct TensorMapLowering : KernelPattern<TensorMapOp> {
   matchAndRewrite(TensorMapOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     Emitter e(rewriter, op.getLoc());
-    e.when(e.equal(e.thread(), 0), [&] {
-      NVVM::PrefetchOp::create(
-          rewriter, op.getLoc(), NVVM::PrefetchCacheLevelAttr(),
-          NVVM::CacheEvictionPriorityAttr(), adaptor.getParameter(), Value(),
-          rewriter.getUnitAttr(), UnitAttr(), UnitAttr());
+    // A thread for each descriptor.
+    TensorMapType type = op.getResult().getType();
+    Value thread = e.thread();
+    e.when(e.below(thread, type.getNumBoxes()), [&] {
+      Value map = type.getStep()
+                      ? emitDescriptor(e, adaptor.getParameter(), thread)
+                      : adaptor.getParameter();
+      NVVM::PrefetchOp::create(rewriter, op.getLoc(),
+                               NVVM::PrefetchCacheLevelAttr(),
+                               NVVM::CacheEvictionPriorityAttr(), map, Value(),
+                               rewriter.getUnitAttr(), UnitAttr(), UnitAttr());
     });
     rewriter.replaceOp(op, adaptor.getParameter());
     return success();
@@ -76,8 +87,7 @@ struct AllocLowering : KernelPattern<AllocOp> {
     // Each consumer has its own; consumers start at the second warpgroup.
     if (budget.privateTiles.contains(op)) {
       Value consumer = e.sub(e.div(e.thread(), kWarpgroupThreads), 1);
-      address =
-          e.add(address, e.mul(consumer, op.getResult().getType().getBytes()));
+      address = e.add(address, e.mul(consumer, op.getBytes()));
     }
     rewriter.replaceOp(op, address);
     return success();
@@ -175,25 +185,29 @@ struct RingFillLowering : KernelPattern<RingFillOp> {
     Emitter e(rewriter, op.getLoc());
     RingType type = op.getRing().getType();
     Stage stage(e, type, adaptor.getRing(), adaptor.getCursor());
+    Value rows = op.getRows() ? adaptor.getRows().front() : Value();
     e.when(e.equal(e.lane(), 0), [&] {
       Value full = e.shared(stage.full());
       NVVM::MBarrierArriveExpectTxOp::create(
           rewriter, op.getLoc(), rewriter.getI64Type(), full,
-          e.i32(type.getStageBytes()), NVVM::MemScopeKind::CTA,
+          emitBytes(e, op, rows), NVVM::MemScopeKind::CTA,
           /*relaxed=*/false, Value());
       int64_t offset = 0;
       for (auto [i, tile] : llvm::enumerate(type.getPayload())) {
-        auto map = cast<TensorMapType>(op.getMaps()[i].getType());
+        auto type = cast<TensorMapType>(op.getMaps()[i].getType());
+        Value map = adaptor.getMaps()[i].front();
+        if (type.getStep())
+          map = emitDescriptor(e, map, e.sub(e.div(rows, type.getStep()), 1));
         Value row = adaptor.getCoordinates()[2 * i].front();
         Value column = adaptor.getCoordinates()[2 * i + 1].front();
-        for (int64_t done = 0; done < tile.getRows(); done += map.getRows()) {
+        for (int64_t done = 0; done < tile.getRows(); done += type.getRows()) {
           // The instruction addresses the cluster, of which this CTA is one.
           Value target = LLVM::AddrSpaceCastOp::create(
               rewriter, op.getLoc(),
               LLVM::LLVMPointerType::get(getContext(), kClusterSpace),
               e.shared(stage.tile(offset + done * TileType::kPanelBytes)));
           NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
-              rewriter, op.getLoc(), target, adaptor.getMaps()[i].front(),
+              rewriter, op.getLoc(), target, map,
               ValueRange{column, e.add(row, done)}, full, ValueRange(), Value(),
               Value(), NVVM::TMALoadMode::TILE, /*isCTAOnly=*/false,
               NVVM::CTAGroupKindAttr(), Value());
@@ -203,6 +217,19 @@ struct RingFillLowering : KernelPattern<RingFillOp> {
     });
     rewriter.eraseOp(op);
     return success();
+  }
+
+  // The bytes of all copies.
+  static Value emitBytes(Emitter &e, RingFillOp op, Value rows) {
+    int64_t fixed = 0, perRow = 0;
+    for (auto [map, tile] :
+         llvm::zip_equal(op.getMaps(), op.getRing().getType().getPayload())) {
+      if (cast<TensorMapType>(map.getType()).getStep())
+        perRow += tile.getBytes() / tile.getRows();
+      else
+        fixed += tile.getBytes();
+    }
+    return perRow ? e.add(e.mul(rows, perRow), fixed) : e.i32(fixed);
   }
 };
 

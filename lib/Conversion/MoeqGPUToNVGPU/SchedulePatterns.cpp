@@ -19,8 +19,10 @@ using namespace mlir::moeq_gpu;
 
 void ScheduleState::getTypes(MLIRContext *context,
                              SmallVectorImpl<Type> &types) {
-  types.append(6, IntegerType::get(context, 32));
+  Type i32 = IntegerType::get(context, 32);
+  types.append(4, i32);
   types.push_back(LLVM::LLVMPointerType::get(context, kGlobalSpace));
+  types.push_back(i32);
 }
 
 // The sum of `value` over the lanes up to this one; lanes from `width` (a power
@@ -40,23 +42,26 @@ static Value emitFirstLane(Emitter &e, Value predicate) {
                                             /*is_zero_poison=*/true);
 }
 
-namespace {
-/// The rows of a group.
-struct Group {
-  Value row, end, tiles;
-};
-} // namespace
+// The row tiles of a group of rows [row, end).
+static Value emitRowTiles(Emitter &e, ScheduleType type, Value row, Value end) {
+  return e.ceilDiv(e.sub(end, row), type.getRows());
+}
 
-// The rows of group `index`; none where `exists` is false.
-static Group emitGroup(Emitter &e, Value offsets, Value groups, Value index,
-                       Value exists, int64_t tileRows) {
+// The first row and the end of the rows of group `index`.
+static std::pair<Value, Value> emitGroup(Emitter &e, Value offsets,
+                                         Value index) {
   Type i32 = e.b.getI32Type();
-  Value address = e.at(offsets, i32, e.min(index, e.sub(groups, 1)));
-  Value row = e.loadConstant(i32, address, 4);
-  Value end = e.loadConstant(i32, e.at(address, i32, 1), 4);
-  Value tiles =
-      e.select(exists, e.ceilDiv(e.sub(end, row), tileRows), e.i32(0));
-  return {row, end, tiles};
+  Value address = e.at(offsets, i32, index);
+  return {e.loadConstant(i32, address, 4),
+          e.loadConstant(i32, e.at(address, i32, 1), 4)};
+}
+
+// The row tiles of group `index`; none where there is no such group.
+static Value emitGroupTiles(Emitter &e, ScheduleType type, Value offsets,
+                            Value groups, Value index) {
+  auto [row, end] = emitGroup(e, offsets, e.min(index, e.sub(groups, 1)));
+  return e.select(e.below(index, groups), emitRowTiles(e, type, row, end),
+                  e.i32(0));
 }
 
 namespace {
@@ -67,51 +72,41 @@ struct ScheduleLowering : KernelPattern<ScheduleOp> {
   LogicalResult
   matchAndRewrite(ScheduleOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    Emitter e(rewriter, op.getLoc());
+    Location loc = op.getLoc();
+    Emitter e(rewriter, loc);
     ScheduleType type = op.getResult().getType();
     int64_t chunk = type.getGroupsPerLane();
-    Value lane = e.lane();
+    Value lane = e.lane(), tiles;
     ScheduleState state;
     state.columnTiles = e.ceilDiv(adaptor.getColumns(), type.getColumns());
 
-    Value tiles; // Of this lane.
     if (!adaptor.getOffsets()) {
       state.groups = e.i32(1);
       state.offsets = LLVM::PoisonOp::create(
-          rewriter, op.getLoc(),
+          rewriter, loc,
           LLVM::LLVMPointerType::get(getContext(), kGlobalSpace));
+      state.rows = adaptor.getRows();
       tiles = e.select(e.equal(lane, 0),
-                       e.ceilDiv(adaptor.getRows(), type.getRows()), e.i32(0));
-      state.start = e.i32(0);
-      state.end = adaptor.getRows();
-      state.prefix = emitScan(e, tiles, lane, kWarpThreads);
+                       emitRowTiles(e, type, e.i32(0), state.rows), e.i32(0));
     } else {
       state.groups = adaptor.getGroups();
       state.offsets = adaptor.getOffsets();
+      state.rows = e.i32(0);
       Value first = e.mul(lane, chunk);
-      Group group = emitGroup(e, state.offsets, state.groups, first,
-                              e.below(first, state.groups), type.getRows());
-      tiles = group.tiles;
+      tiles = emitGroupTiles(e, type, state.offsets, state.groups, first);
       if (chunk > 1) {
         auto loop = scf::ForOp::create(
-            rewriter, op.getLoc(), e.i32(1), e.i32(chunk), e.i32(1), tiles,
+            rewriter, loc, e.i32(1), e.i32(chunk), e.i32(1), tiles,
             [&](OpBuilder &builder, Location loc, Value i, ValueRange sum) {
               Emitter inner(builder, loc);
-              Value index = inner.add(first, i);
-              Group next =
-                  emitGroup(inner, state.offsets, state.groups, index,
-                            inner.below(index, state.groups), type.getRows());
-              scf::YieldOp::create(builder, loc,
-                                   inner.add(sum.front(), next.tiles));
+              Value next = emitGroupTiles(inner, type, state.offsets,
+                                          state.groups, inner.add(first, i));
+              scf::YieldOp::create(builder, loc, inner.add(sum.front(), next));
             });
         tiles = loop.getResult(0);
       }
-      state.prefix = emitScan(e, tiles, lane, kWarpThreads);
-      Value before = e.sub(state.prefix, tiles);
-      state.start =
-          chunk > 1 ? before : e.sub(group.row, e.mul(before, type.getRows()));
-      state.end = group.end;
     }
+    state.prefix = emitScan(e, tiles, lane, kWarpThreads);
     state.rowTiles = e.broadcast(state.prefix, e.i32(kWarpThreads - 1));
     rewriter.replaceOpWithMultiple(op, {state.pack()});
     return success();
@@ -131,6 +126,40 @@ struct ScheduleSizeLowering : KernelPattern<ScheduleSizeOp> {
   }
 };
 
+/// The group that a row tile is of, with the row tiles before it.
+struct FoundGroup {
+  Value index, row, end, before;
+};
+
+// The group of row tile `tile`, in all lanes.
+FoundGroup emitFindGroup(Emitter &e, ScheduleType type,
+                         const ScheduleState &state, Value tile) {
+  // The first lane whose value is beyond `number`, and the value before it.
+  auto search = [&](Value prefix, Value number) -> std::pair<Value, Value> {
+    Value owner = emitFirstLane(e, e.below(number, prefix));
+    Value isFirst = e.equal(owner, 0);
+    Value before =
+        e.broadcast(prefix, e.select(isFirst, owner, e.sub(owner, 1)));
+    return {owner, e.select(isFirst, e.i32(0), before)};
+  };
+  auto [index, before] = search(state.prefix, tile);
+  if (int64_t chunk = type.getGroupsPerLane(); chunk > 1) {
+    Value lane = e.lane(), first = e.mul(index, chunk);
+    Value tiles = e.select(e.below(lane, chunk),
+                           emitGroupTiles(e, type, state.offsets, state.groups,
+                                          e.add(first, lane)),
+                           e.i32(0));
+    Value prefix = emitScan(e, tiles, lane, llvm::PowerOf2Ceil(chunk));
+    auto [inLane, more] = search(prefix, e.sub(tile, before));
+    index = e.add(first, inLane);
+    before = e.add(before, more);
+  }
+  if (type.getGroupsPerLane() == 0)
+    return {index, e.i32(0), state.rows, before};
+  auto [row, end] = emitGroup(e, state.offsets, index);
+  return {index, row, end, before};
+}
+
 struct ScheduleTileLowering : KernelPattern<ScheduleTileOp> {
   using KernelPattern::KernelPattern;
 
@@ -141,8 +170,16 @@ struct ScheduleTileLowering : KernelPattern<ScheduleTileOp> {
     ScheduleType type = op.getSchedule().getType();
     ScheduleState state = ScheduleState::unpack(adaptor.getSchedule());
     Value index = adaptor.getIndex().front();
+    rewriter.replaceOp(op, type.getRaster()
+                               ? emitInRasterGroups(e, type, state, index)
+                               : emitInGroups(e, type, state, index));
+    return success();
+  }
 
-    // Row groups of `raster` row tiles; in each, columns, then rows.
+  // Row groups of `raster` row tiles; in each, columns, then rows.
+  static SmallVector<Value> emitInRasterGroups(Emitter &e, ScheduleType type,
+                                               const ScheduleState &state,
+                                               Value index) {
     Value perGroup = e.mul(state.columnTiles, type.getRaster());
     Value rasterGroup = e.div(index, perGroup);
     Value firstRowTile = e.mul(rasterGroup, type.getRaster());
@@ -151,31 +188,29 @@ struct ScheduleTileLowering : KernelPattern<ScheduleTileOp> {
     Value inGroup = e.sub(index, e.mul(rasterGroup, perGroup));
     Value rowTile = e.add(firstRowTile, e.rem(inGroup, height));
     Value column = e.mul(e.div(inGroup, height), type.getColumns());
+    FoundGroup group = emitFindGroup(e, type, state, rowTile);
+    Value row =
+        e.add(group.row, e.mul(e.sub(rowTile, group.before), type.getRows()));
+    return {group.index, row, group.end, column};
+  }
 
-    Value owner = emitFirstLane(e, e.below(rowTile, state.prefix));
-    Value start = e.broadcast(state.start, owner);
-    if (type.getGroupsPerLane() == 1) {
-      Value row = e.add(start, e.mul(rowTile, type.getRows()));
-      rewriter.replaceOp(op,
-                         {owner, row, e.broadcast(state.end, owner), column});
-      return success();
-    }
-    int64_t chunk = type.getGroupsPerLane();
-    Value lane = e.lane(), first = e.mul(owner, chunk),
-          candidate = e.add(first, lane);
-    Value exists =
-        e.bitAnd(e.below(lane, chunk), e.below(candidate, state.groups));
-    Group group = emitGroup(e, state.offsets, state.groups, candidate, exists,
-                            type.getRows());
-    Value rest = e.sub(rowTile, start);
-    Value prefix = emitScan(e, group.tiles, lane, llvm::PowerOf2Ceil(chunk));
-    Value found = emitFirstLane(e, e.bitAnd(exists, e.below(rest, prefix)));
-    Value origin =
-        e.sub(group.row, e.mul(e.sub(prefix, group.tiles), type.getRows()));
-    Value row = e.add(e.broadcast(origin, found), e.mul(rest, type.getRows()));
-    rewriter.replaceOp(
-        op, {e.add(first, found), row, e.broadcast(group.end, found), column});
-    return success();
+  // Groups; in each, columns, then rows, evenly shared out.
+  static SmallVector<Value> emitInGroups(Emitter &e, ScheduleType type,
+                                         const ScheduleState &state,
+                                         Value index) {
+    // As many tiles as row tiles times column tiles precede a group.
+    FoundGroup group =
+        emitFindGroup(e, type, state, e.div(index, state.columnTiles));
+    Value inGroup = e.sub(index, e.mul(group.before, state.columnTiles));
+    Value rowTiles = emitRowTiles(e, type, group.row, group.end);
+    Value columnTile = e.div(inGroup, rowTiles);
+    Value rowTile = e.sub(inGroup, e.mul(columnTile, rowTiles));
+    Value perTile =
+        e.ceilDiv(e.sub(group.end, group.row), e.mul(rowTiles, type.getStep()));
+    Value rows = e.mul(perTile, type.getStep());
+    Value row = e.add(group.row, e.mul(rowTile, rows));
+    return {group.index, row, e.min(e.add(row, rows), group.end),
+            e.mul(columnTile, type.getColumns())};
   }
 };
 

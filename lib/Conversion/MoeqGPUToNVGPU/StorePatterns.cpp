@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A fragment is written to a tile in shared memory, swizzled, and from there to
-// global memory: by TMA where all of its rows exist, else in pieces of 16 bytes
-// under a predicate.
+// A fragment, or its transpose, is written to a tile in shared memory,
+// swizzled, and from there to global memory: by TMA where all of its rows
+// exist, else in pieces of 16 bytes under a predicate.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,33 +28,46 @@ static Value emitChunkAddress(Emitter &e, Value panel, Value row, Value chunk) {
                             e.mul(swizzled, kChunkBytes)));
 }
 
-// Writes a fragment of 16-bit elements: each instruction moves four 8x8
-// matrices of a warp, the rows 0-7 and 8-15 of 8 columns, then those of the
-// next 8 (PTX ISA, stmatrix). Lane l gives the address of row l mod 8 of matrix
-// l div 8.
+// Writes a fragment of 16-bit elements, or its transpose: each instruction
+// moves four 8x8 matrices of a warp, the rows 0-7 and 8-15 of 8 columns, then
+// those of the next 8, of which there may be none (PTX ISA, stmatrix). Lane l
+// gives the address of row l mod 8 of matrix l div 8.
 static void emitStoreMatrices(Emitter &e, TileType tile, Value address,
-                              Value thread, ArrayRef<Value> registers) {
+                              Value thread, ArrayRef<Value> registers,
+                              bool isTransposed) {
   Value lane = e.rem(thread, kWarpThreads), warp = e.div(thread, kWarpThreads);
   Value matrix = e.div(lane, 8);
-  Value rowInWarp = e.add(e.mul(e.rem(matrix, 2), 8), e.rem(lane, 8));
-  Value row = e.add(e.mul(warp, 16), rowInWarp);
+  Value half = e.rem(matrix, 2), next = e.div(matrix, 2);
   int64_t panelColumns = tile.getPanelColumns();
-  // One pointer for the same columns of all panels.
+  Value rowInMatrix = e.rem(lane, 8);
+  // One pointer for the same columns of all panels, or for all columns.
   SmallVector<Value> places;
-  for (int64_t column = 0; column < panelColumns; column += 16)
-    places.push_back(e.shared(emitChunkAddress(
-        e, address, row, e.add(e.div(matrix, 2), column / 8))));
-  for (int64_t column = 0; column < tile.getColumns(); column += 16) {
+  if (isTransposed)
+    places.push_back(e.shared(
+        emitChunkAddress(e, address, e.add(e.mul(next, 8), rowInMatrix),
+                         e.add(e.mul(warp, 2), half))));
+  else
+    for (int64_t column = 0; column < panelColumns; column += 16)
+      places.push_back(e.shared(emitChunkAddress(
+          e, address,
+          e.add(e.mul(warp, 16), e.add(e.mul(half, 8), rowInMatrix)),
+          e.add(next, column / 8))));
+  // Four registers hold 16 columns.
+  for (int64_t i = 0, n = registers.size(); i < n; i += 4) {
+    int64_t column = i * 4;
     SmallVector<Value> words;
-    for (Value reg : registers.slice(column / 4, 4))
+    for (Value reg : registers.slice(i, std::min<int64_t>(4, n - i)))
       words.push_back(
           LLVM::BitcastOp::create(e.b, e.loc, e.b.getI32Type(), reg));
-    int64_t panel =
-        column / panelColumns * tile.getRows() * TileType::kPanelBytes;
+    Value place =
+        isTransposed
+            ? e.at(places[0], e.b.getI8Type(), column * TileType::kPanelBytes)
+            : e.at(places[column % panelColumns / 16], e.b.getI8Type(),
+                   column / panelColumns * tile.getRows() *
+                       TileType::kPanelBytes);
     NVVM::StMatrixOp::create(
-        e.b, e.loc,
-        e.at(places[column % panelColumns / 16], e.b.getI8Type(), panel), words,
-        NVVM::MMALayout::row,
+        e.b, e.loc, place, words,
+        isTransposed ? NVVM::MMALayout::col : NVVM::MMALayout::row,
         NVVM::LdStMatrixShapeAttr::get(e.b.getContext(), 8, 8),
         NVVM::LdStMatrixEltType::B16);
   }
@@ -93,6 +106,73 @@ static void emitStorePairs(Emitter &e, TileType tile, Value address,
   }
 }
 
+// Writes the transpose of a fragment of 64 rows of 32-bit elements.
+static void emitStoreElements(Emitter &e, TileType tile, Value address,
+                              ArrayRef<Value> registers) {
+  int64_t columns = registers.size() * kWarpgroupThreads / tile.getColumns();
+  FragmentLayout layout = getAccumulatorLayout(tile.getColumns(), columns);
+  constexpr int64_t elementBytes = 4;
+  constexpr int64_t chunkElements = kChunkBytes / elementBytes;
+  auto [threadRow, threadColumn] = emitThreadOffset(e, layout);
+  for (auto [i, reg] : llvm::enumerate(registers)) {
+    // (row, column) of the fragment is at (column, row) of the tile.
+    Position at = layout.getRegisterOffset(i);
+    Value row = e.add(threadColumn, at.column),
+          column = e.add(threadRow, at.row);
+    Value panel = e.add(address, e.mul(e.div(column, tile.getPanelColumns()),
+                                       tile.getRows() * TileType::kPanelBytes));
+    Value chunk = e.div(e.rem(column, tile.getPanelColumns()), chunkElements);
+    Value start = emitChunkAddress(e, panel, row, chunk);
+    Value place =
+        e.add(start, e.mul(e.rem(column, chunkElements), elementBytes));
+    LLVM::StoreOp::create(e.b, e.loc, reg, e.shared(place), elementBytes);
+  }
+}
+
+namespace {
+/// A place in global memory, as ops give it.
+struct Place {
+  template <typename AdaptorTy>
+  explicit Place(AdaptorTy op)
+      : base(op.getBase()), row(op.getRow()), column(op.getColumn()),
+        pitch(op.getPitch()), rowEnd(op.getRowEnd()),
+        columnEnd(op.getColumnEnd()) {}
+  Value base, row, column, pitch, rowEnd, columnEnd;
+};
+} // namespace
+
+// Stores the 16-byte piece at `source` in shared memory to `place`, (row,
+// column) further, if it exists there.
+static void emitPiece(Emitter &e, Type element, Value source, Value row,
+                      Value column, const Place &place) {
+  row = e.add(place.row, row);
+  column = e.add(place.column, column);
+  auto store = [&] {
+    Value words =
+        LLVM::LoadOp::create(e.b, e.loc, VectorType::get({4}, e.b.getI32Type()),
+                             source, kChunkBytes);
+    Value offset = e.add(e.mul(e.toI64(row), place.pitch), e.toI64(column));
+    LLVM::StoreOp::create(e.b, e.loc, words, e.at(place.base, element, offset),
+                          kChunkBytes);
+  };
+  Value exists;
+  if (place.rowEnd)
+    exists = e.below(row, place.rowEnd);
+  if (place.columnEnd) {
+    Value inRow = e.below(column, place.columnEnd);
+    exists = exists ? e.bitAnd(exists, inRow) : inRow;
+  }
+  if (exists)
+    e.when(exists, store);
+  else
+    store();
+}
+
+// The columns of a piece.
+static int64_t getPieceColumns(Type element) {
+  return kChunkBytes * 8 / element.getIntOrFloatBitWidth();
+}
+
 namespace {
 
 struct StoreLowering : KernelPattern<StoreOp> {
@@ -113,13 +193,10 @@ struct StoreLowering : KernelPattern<StoreOp> {
                                            rewriter.getUnitAttr());
     });
     e.warpgroupBarrier();
-    SmallVector<Value> registers;
-    for (int64_t i = 0, n = getRegisterTypes(op.getValue().getType()).size();
-         i < n; ++i)
-      registers.push_back(
-          LLVM::ExtractValueOp::create(rewriter, loc, adaptor.getValue(), i));
+    SmallVector<Value> registers = unpackFragment(e, adaptor.getValue());
     if (tile.getElementType().getIntOrFloatBitWidth() == 16)
-      emitStoreMatrices(e, tile, staging, thread, registers);
+      emitStoreMatrices(e, tile, staging, thread, registers,
+                        /*isTransposed=*/false);
     else
       emitStorePairs(e, tile, staging, thread, registers);
     NVVM::FenceProxyOp::create(
@@ -169,7 +246,6 @@ struct StoreLowering : KernelPattern<StoreOp> {
                   Value thread) const {
     TileType tile = op.getStaging().getType();
     Type element = tile.getElementType();
-    int64_t pieceColumns = kChunkBytes * 8 / element.getIntOrFloatBitWidth();
     int64_t perPanel = tile.getRows() * kChunksPerRow;
     int64_t rounds = tile.getNumPanels() * perPanel / kWarpgroupThreads;
     // A round is 16 rows, so the swizzle of a thread's pieces is the same and
@@ -182,34 +258,74 @@ struct StoreLowering : KernelPattern<StoreOp> {
       Emitter inner(builder, loc);
       Value piece = inner.add(inner.mul(i, kWarpgroupThreads), thread);
       Value panel = inner.div(piece, perPanel);
-      Value row =
-          inner.add(adaptor.getRow(),
-                    inner.rem(inner.div(piece, kChunksPerRow), tile.getRows()));
-      Value column =
-          inner.add(inner.add(adaptor.getColumn(),
-                              inner.mul(panel, tile.getPanelColumns())),
-                    inner.mul(chunk, pieceColumns));
-      Value exists = inner.below(row, adaptor.getRowEnd());
-      if (adaptor.getColumnEnd())
-        exists =
-            inner.bitAnd(exists, inner.below(column, adaptor.getColumnEnd()));
-      inner.when(exists, [&] {
-        auto type = VectorType::get({4}, builder.getI32Type());
-        Value place = inner.at(first, builder.getI8Type(),
-                               inner.mul(i, kWarpgroupThreads * kChunkBytes));
-        Value words =
-            LLVM::LoadOp::create(builder, loc, type, place, kChunkBytes);
-        Value offset =
-            inner.add(inner.mul(inner.toI64(row), adaptor.getPitch()),
-                      inner.toI64(column));
-        LLVM::StoreOp::create(builder, loc, words,
-                              inner.at(adaptor.getBase(), element, offset),
-                              kChunkBytes);
-      });
+      Value row = inner.rem(inner.div(piece, kChunksPerRow), tile.getRows());
+      Value column = inner.add(inner.mul(panel, tile.getPanelColumns()),
+                               inner.mul(chunk, getPieceColumns(element)));
+      Value source = inner.at(first, builder.getI8Type(),
+                              inner.mul(i, kWarpgroupThreads * kChunkBytes));
+      emitPiece(inner, element, source, row, column, Place(adaptor));
       scf::YieldOp::create(builder, loc);
     };
     scf::ForOp::create(e.b, e.loc, e.i32(0), e.i32(rounds), e.i32(1),
                        ValueRange(), round);
+  }
+};
+
+struct StoreTransposedLowering : KernelPattern<StoreTransposedOp> {
+  using KernelPattern::KernelPattern;
+
+  LogicalResult
+  matchAndRewrite(StoreTransposedOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Emitter e(rewriter, op.getLoc());
+    TileType tile = op.getStaging().getType();
+    Value staging = adaptor.getStaging();
+    Value thread = e.warpgroupThread();
+    SmallVector<Value> registers = unpackFragment(e, adaptor.getValue());
+    if (tile.getElementType().getIntOrFloatBitWidth() == 16)
+      emitStoreMatrices(e, tile, staging, thread, registers,
+                        /*isTransposed=*/true);
+    else
+      emitStoreElements(e, tile, staging, registers);
+    e.warpgroupBarrier();
+
+    // A round stores whole rows of a panel; the last one may be partial.
+    constexpr int64_t roundRows = kWarpgroupThreads / kChunksPerRow;
+    Type element = tile.getElementType();
+    Value firstRow = e.div(thread, kChunksPerRow),
+          chunk = e.rem(thread, kChunksPerRow);
+    Value first = e.shared(emitChunkAddress(e, staging, firstRow, chunk));
+    Value firstColumn = e.mul(chunk, getPieceColumns(element));
+    int64_t rows = op.getValue().getType().getColumns();
+    for (int64_t panel = 0; panel < tile.getNumPanels(); ++panel)
+      for (int64_t row = 0; row < rows; row += roundRows) {
+        auto store = [&] {
+          int64_t offset =
+              (panel * tile.getRows() + row) * TileType::kPanelBytes;
+          emitPiece(e, element, e.at(first, e.b.getI8Type(), offset),
+                    e.add(firstRow, row),
+                    e.add(firstColumn, panel * tile.getPanelColumns()),
+                    Place(adaptor));
+        };
+        if (row + roundRows <= rows)
+          store();
+        else
+          e.when(e.below(firstRow, rows - row), store);
+      }
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct BarrierLowering : KernelPattern<BarrierOp> {
+  using KernelPattern::KernelPattern;
+
+  LogicalResult
+  matchAndRewrite(BarrierOp op, OpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Emitter(rewriter, op.getLoc()).warpgroupBarrier();
+    rewriter.eraseOp(op);
+    return success();
   }
 };
 
@@ -234,6 +350,6 @@ struct StoreWaitLowering : KernelPattern<StoreWaitOp> {
 void mlir::moeq_gpu::populateStorePatterns(const TypeConverter &converter,
                                            RewritePatternSet &patterns,
                                            const KernelBudget &budget) {
-  patterns.add<StoreLowering, StoreWaitLowering>(converter,
-                                                 patterns.getContext(), budget);
+  patterns.add<StoreLowering, StoreTransposedLowering, BarrierLowering,
+               StoreWaitLowering>(converter, patterns.getContext(), budget);
 }

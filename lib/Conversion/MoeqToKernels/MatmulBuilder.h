@@ -72,12 +72,25 @@ private:
   }
   Value buildForDepth(Value end, Value cursor,
                       function_ref<Value(Value k, Value cursor)> body);
-  Value buildActive(Tile tile, Value cursor, Value staging, Value consumerRow);
-  /// The main loops: each returns the cursor after it, and the fragments of the
-  /// accumulator, which are equally many columns each.
-  Value buildMainLoop(Value cursor, Value consumerRow,
+  /// What a consumer knows besides the tile, whose row and column are those of
+  /// its accumulator: the offset of its rows in the operand's tile, and its
+  /// shared memory, through which it stores, and with swapped operands also
+  /// spreads what it has for each row of C.
+  struct Consumer {
+    Value row;
+    SmallVector<Value, 2> staging, rowVectors;
+  };
+  Value buildWidthIndex(Tile tile);
+  Value buildRows(const Consumer &consumer, Tile tile, Value cursor);
+  Value buildWidths(const Consumer &consumer, Tile tile, Value cursor);
+  Value buildActive(const Consumer &consumer, Tile tile, Value cursor,
+                    int64_t width);
+
+  /// The main loops of `width` columns: each returns the cursor after it, and
+  /// the fragments of the accumulator, which are equally many columns each.
+  Value buildMainLoop(const Consumer &consumer, Value cursor, int64_t width,
                       SmallVectorImpl<Value> &accumulators);
-  Value buildPromotedLoop(Tile tile, Value cursor, Value consumerRow,
+  Value buildPromotedLoop(const Consumer &consumer, Tile tile, Value cursor,
                           SmallVectorImpl<Value> &accumulators);
   struct BlockScales;
   BlockScales buildBlockScales(Tile tile, Value k);
@@ -86,14 +99,40 @@ private:
   Value buildColumnScales(Tile tile, Value k, int64_t column);
   Value buildPromotion(Tile tile, Value partial, Value accumulator,
                        Value lhsScale, Value rhsScale);
+
+  /// 64 rows and a chunk of columns of the accumulator, by their offsets.
+  struct Part {
+    int64_t row, column, width;
+  };
+  /// What the epilogue reads before the loop over K: the operands with an
+  /// element for each row of C, as getRowOperands lists them; scales that are
+  /// one number; with swapped operands also the scales of the columns.
+  struct Early {
+    SmallVector<Value, 2> rows;
+    Value lhsScale, rhsScale;
+    SmallVector<Value, 2> rhsScaleParts;
+  };
+  struct RowOperand {
+    Value base;
+    Type element;
+  };
+  SmallVector<RowOperand, 2> getRowOperands();
+  Early buildEarly(Tile tile, int64_t width);
   Value buildScaleScalar(Kind kind, Type type, Value index);
-  void buildEpilogue(Tile tile, ValueRange accumulators, Value staging,
-                     Value lhsScale, Value rhsScale);
-  Value buildMapped(Tile tile, ValueRange accumulators, int64_t column,
-                    int64_t width, Value lhsScale, Value rhsScale);
   Value buildToF32(Value scalar);
-  Value buildColumnLoad(Tile tile, Value base, Type element, int64_t offset,
-                        int64_t width);
+  void buildEpilogue(const Consumer &consumer, Tile tile,
+                     ValueRange accumulators, const Early &early);
+  Value buildMapped(const Consumer &consumer, Tile tile,
+                    ValueRange accumulators, Part part, const Early &early);
+  Value buildColumnOperand(Tile tile, Value base, Type element, Part part);
+  Value buildElementOperand(Tile tile, Value base, Type element, Part part);
+  /// The end of the columns where a tile may reach beyond it, else null.
+  Value getColumnEnd() { return reachesBeyondColumns() ? columns : Value(); }
+  FragmentType getProductType(int64_t width) {
+    return FragmentType::get(context, getConsumerRows(spec), width,
+                             spec.lhs.isInteger() ? Type(b.getI32Type())
+                                                  : Type(b.getF32Type()));
+  }
 
   ImplicitLocOpBuilder b;
   const MatmulKernelSpec &spec;
@@ -101,7 +140,6 @@ private:
   MatmulKernel kernel;
   TensorMapType lhsMapType, rhsMapType, outMapType;
   TileType lhsTile, rhsTile;
-  FragmentType productType; ///< Of one matmul.
   Value lhsMap, rhsMap, outMap, ring, mailbox, schedule, first, step, count,
       columns, depthTiles;
 };

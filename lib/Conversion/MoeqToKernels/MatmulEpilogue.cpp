@@ -35,69 +35,159 @@ Value MatmulBuilder::buildToF32(Value x) {
              : Value(arith::ExtFOp::create(b, b.getF32Type(), x));
 }
 
-void MatmulBuilder::buildEpilogue(Tile tile, ValueRange accumulators,
-                                  Value staging, Value lhsScale,
-                                  Value rhsScale) {
-  int64_t width = getChunkColumns(spec);
-  Value pitch = toI64(columns);
-  for (int64_t column = 0; column < spec.tileColumns; column += width) {
-    Value mapped =
-        buildMapped(tile, accumulators, column, width, lhsScale, rhsScale);
-    Value columnEnd = reachesBeyondColumns() ? columns : Value();
-    StoreOp::create(b, mapped, staging, outMap, getParameter(Kind::Out),
-                    tile.row, add(tile.column, i32(column)), pitch, tile.rowEnd,
-                    columnEnd);
-  }
+SmallVector<MatmulBuilder::RowOperand, 2> MatmulBuilder::getRowOperands() {
+  SmallVector<RowOperand, 2> operands;
+  if (spec.lhsScale == ScalePlacement::Vector)
+    operands.push_back({getParameter(Kind::LhsScale), spec.lhsScaleType});
+  for (auto [i, operand] : llvm::enumerate(spec.epilogueOperands))
+    if (operand.map == EpilogueMap::Row)
+      operands.push_back(
+          {getParameter(Kind::EpilogueOperand, i), operand.elementType});
+  return operands;
 }
 
-// One element a column, from [E, N] at the tile's group.
-Value MatmulBuilder::buildColumnLoad(Tile tile, Value base, Type element,
-                                     int64_t offset, int64_t width) {
-  auto load =
-      LoadOp::create(b, FragmentType::get(context, 1, width, element), base,
-                     tile.group, add(tile.column, i32(offset)), toI64(columns),
-                     Value(), reachesBeyondColumns() ? columns : Value());
+// Loaded early, so that the latency is hidden by the matmul.
+MatmulBuilder::Early MatmulBuilder::buildEarly(Tile tile, int64_t width) {
+  Early early;
+  for (auto [base, element] : getRowOperands()) {
+    if (spec.swapAb)
+      early.rows.push_back(
+          LoadStripedOp::create(b, StripedType::get(context, width, element),
+                                base, tile.row, tile.rowEnd));
+    else
+      early.rows.push_back(LoadOp::create(
+          b, FragmentType::get(context, kInstructionRows, 1, element), base,
+          tile.row, i32(0), i64(1), tile.rowEnd, Value()));
+  }
+  if (spec.lhsScale == ScalePlacement::Tensor)
+    early.lhsScale =
+        buildScaleScalar(Kind::LhsScale, spec.lhsScaleType, i32(0));
+  if (spec.rhsScale == ScalePlacement::Tensor)
+    early.rhsScale =
+        buildScaleScalar(Kind::RhsScale, spec.rhsScaleType, tile.group);
+  else if (spec.rhsScale == ScalePlacement::Vector && spec.swapAb)
+    for (int64_t row = 0; row < getConsumerRows(spec); row += kInstructionRows)
+      early.rhsScaleParts.push_back(
+          buildColumnOperand(tile, getParameter(Kind::RhsScale),
+                             spec.rhsScaleType, {row, 0, width}));
+  return early;
+}
+
+void MatmulBuilder::buildEpilogue(const Consumer &consumer, Tile tile,
+                                  ValueRange accumulators, const Early &early) {
+  auto type = cast<FragmentType>(accumulators.front().getType());
+  int64_t columnCount = type.getColumns() * accumulators.size(),
+          width = getChunkColumns(spec);
+  Value pitch = toI64(columns), out = getParameter(Kind::Out);
+  if (spec.swapAb) {
+    for (auto [value, vector] :
+         llvm::zip_equal(early.rows, consumer.rowVectors))
+      StoreStripedOp::create(b, value, vector);
+    // The rows are there, and the stores of the last tile are done.
+    BarrierOp::create(b);
+  }
+  unsigned count = 0;
+  for (int64_t row = 0; row < type.getRows(); row += kInstructionRows)
+    for (int64_t column = 0; column < columnCount; column += width) {
+      Part part{row, column, std::min(width, columnCount - column)};
+      Value mapped = buildMapped(consumer, tile, accumulators, part, early);
+      Value staging = consumer.staging[count++ % consumer.staging.size()];
+      if (spec.swapAb)
+        StoreTransposedOp::create(
+            b, mapped, staging, out, add(tile.row, i32(column)),
+            add(tile.column, i32(row)), pitch, tile.rowEnd, getColumnEnd());
+      else
+        StoreOp::create(b, mapped, staging, outMap, out, tile.row,
+                        add(tile.column, i32(column)), pitch, tile.rowEnd,
+                        getColumnEnd());
+    }
+}
+
+// One element a column of C, from [E, N] at the tile's group.
+Value MatmulBuilder::buildColumnOperand(Tile tile, Value base, Type element,
+                                        Part part) {
+  // A tile of the last columns may reach beyond them.
+  Value columnEnd = getColumnEnd();
+  if (spec.swapAb) {
+    Value first = mul(tile.group, columns);
+    return LoadOp::create(
+        b, FragmentType::get(context, kInstructionRows, 1, element), base,
+        add(first, add(tile.column, i32(part.row))), i32(0), i64(1),
+        columnEnd ? add(first, columnEnd) : Value(), Value());
+  }
+  auto load = LoadOp::create(
+      b, FragmentType::get(context, 1, part.width, element), base, tile.group,
+      add(tile.column, i32(part.column)), toI64(columns), Value(), columnEnd);
   load.setAligned(true);
   return load;
 }
 
-// Columns from `column` on through scales and epilogue: acc * (lhs * rhs), then
-// the epilogue's region, or one rounding.
-Value MatmulBuilder::buildMapped(Tile tile, ValueRange accumulators,
-                                 int64_t column, int64_t width, Value lhsScale,
-                                 Value rhsScale) {
-  auto whole = cast<FragmentType>(accumulators.front().getType());
-  auto part =
-      FragmentType::get(context, kConsumerRows, width, whole.getElementType());
+// One element each of C.
+Value MatmulBuilder::buildElementOperand(Tile tile, Value base, Type element,
+                                         Part part) {
+  auto type = FragmentType::get(context, kInstructionRows, part.width, element);
+  Value row = tile.row, column = tile.column, rowEnd = tile.rowEnd,
+        columnEnd = columns;
+  if (spec.swapAb) {
+    std::swap(row, column);
+    std::swap(rowEnd, columnEnd);
+  }
+  auto load = LoadOp::create(b, type, base, add(row, i32(part.row)),
+                             add(column, i32(part.column)), toI64(columns),
+                             rowEnd, columnEnd);
+  load.setAligned(!spec.swapAb);
+  load.setTransposed(spec.swapAb);
+  return load;
+}
+
+// A part of the accumulator through scales and epilogue: acc * (lhs * rhs),
+// then the epilogue's region, or one rounding.
+Value MatmulBuilder::buildMapped(const Consumer &consumer, Tile tile,
+                                 ValueRange accumulators, Part part,
+                                 const Early &early) {
+  auto type = cast<FragmentType>(accumulators.front().getType());
   SmallVector<Value> fragments{
-      SliceOp::create(b, part, accumulators[column / whole.getColumns()],
-                      column % whole.getColumns())};
+      SliceOp::create(b,
+                      FragmentType::get(context, kInstructionRows, part.width,
+                                        type.getElementType()),
+                      accumulators[part.column / type.getColumns()], part.row,
+                      part.column % type.getColumns())};
+  unsigned rowOperand = 0;
+  auto addRowOperand = [&] {
+    unsigned i = rowOperand++;
+    if (!spec.swapAb)
+      return fragments.push_back(early.rows[i]);
+    Value vector = consumer.rowVectors[i];
+    Type element = cast<SharedVectorType>(vector.getType()).getElementType();
+    fragments.push_back(
+        SpreadOp::create(b, FragmentType::get(context, 1, part.width, element),
+                         vector, part.column));
+  };
   if (spec.lhsScale == ScalePlacement::Vector)
-    fragments.push_back(lhsScale);
+    addRowOperand();
   if (spec.rhsScale == ScalePlacement::Vector)
-    fragments.push_back(buildColumnLoad(tile, getParameter(Kind::RhsScale),
-                                        spec.rhsScaleType, column, width));
+    fragments.push_back(
+        spec.swapAb ? early.rhsScaleParts[part.row / kInstructionRows]
+                    : buildColumnOperand(tile, getParameter(Kind::RhsScale),
+                                         spec.rhsScaleType, part));
   for (auto [i, operand] : llvm::enumerate(spec.epilogueOperands)) {
     Value base = getParameter(Kind::EpilogueOperand, i);
-    if (operand.map == EpilogueMap::Column) {
-      fragments.push_back(
-          buildColumnLoad(tile, base, operand.elementType, column, width));
-      continue;
-    }
-    bool isRow = operand.map == EpilogueMap::Row;
-    auto type = FragmentType::get(context, kConsumerRows, isRow ? 1 : width,
-                                  operand.elementType);
-    Value at = isRow ? i32(0) : add(tile.column, i32(column));
-    auto load = LoadOp::create(b, type, base, tile.row, at,
-                               isRow ? i64(1) : toI64(columns), tile.rowEnd,
-                               isRow ? Value() : columns);
-    load.setAligned(!isRow);
-    fragments.push_back(load);
+    Type element = operand.elementType;
+    if (operand.map == EpilogueMap::Row)
+      addRowOperand();
+    else if (operand.map == EpilogueMap::Column)
+      fragments.push_back(buildColumnOperand(tile, base, element, part));
+    else
+      fragments.push_back(buildElementOperand(tile, base, element, part));
   }
 
+  // The place of the part in C, or in its transpose.
+  Value row = tile.row, column = tile.column;
+  if (spec.swapAb)
+    std::swap(row, column);
   auto map = MapOp::create(
-      b, FragmentType::get(context, kConsumerRows, width, spec.out), fragments,
-      tile.row, add(tile.column, i32(column)));
+      b, FragmentType::get(context, kInstructionRows, part.width, spec.out),
+      fragments, add(row, i32(part.row)), add(column, i32(part.column)));
   OpBuilder::InsertionGuard guard(b);
   Block &body = map.getBody().emplaceBlock();
   for (Value fragment : fragments)
@@ -110,8 +200,8 @@ Value MatmulBuilder::buildMapped(Tile tile, ValueRange accumulators,
   unsigned next = 0;
   Value value = buildToF32(body.getArgument(next++));
   Value scale;
-  for (auto [placement, scalar] : {std::pair{spec.lhsScale, lhsScale},
-                                   std::pair{spec.rhsScale, rhsScale}}) {
+  for (auto [placement, scalar] : {std::pair{spec.lhsScale, early.lhsScale},
+                                   std::pair{spec.rhsScale, early.rhsScale}}) {
     if (placement == ScalePlacement::None)
       continue;
     Value factor = buildToF32(placement == ScalePlacement::Vector
@@ -133,8 +223,11 @@ Value MatmulBuilder::buildMapped(Tile tile, ValueRange accumulators,
   size_t fragmentCount = fragments.size();
   IRMapping mapping;
   mapping.map(source.getArgument(0), value);
-  mapping.map(source.getArgument(1), body.getArgument(fragmentCount));
-  mapping.map(source.getArgument(2), body.getArgument(fragmentCount + 1));
+  unsigned rowArgument = spec.swapAb ? 1 : 0;
+  mapping.map(source.getArgument(1),
+              body.getArgument(fragmentCount + rowArgument));
+  mapping.map(source.getArgument(2),
+              body.getArgument(fragmentCount + 1 - rowArgument));
   for (unsigned i = 3, n = source.getNumArguments(); i < n; ++i)
     mapping.map(source.getArgument(i), body.getArgument(next++));
   for (auto [i, captured] : llvm::enumerate(kernel.captured)) {

@@ -7,9 +7,12 @@
 //
 // One warp copies tiles of A and B into a ring of shared-memory stages; each
 // consumer warpgroup multiplies 64 rows of A with all columns of the tile, maps
-// its accumulator through scales and epilogue, and stores it. CTAs have the
-// output tiles round robin, or each takes the next one when it is free: then
-// the producer takes the number, and tells the consumers through a mailbox.
+// its accumulator through scales and epilogue, and stores it. With swapped
+// operands it multiplies its rows of B with all rows of A that the tile has:
+// the accumulator is the transpose, and there is code for each width of it.
+// CTAs have the output tiles round robin, or each takes the next one when it is
+// free: then the producer takes the number, and tells the consumers through a
+// mailbox.
 //
 //===----------------------------------------------------------------------===//
 
@@ -46,7 +49,8 @@ void MatmulBuilder::buildFunction() {
     attributes.push_back(b.getDictionaryAttr(names));
   };
   auto addMap = [&](Kind kind, TensorMapType type) {
-    auto bytes = LLVM::LLVMArrayType::get(b.getI8Type(), 128);
+    auto bytes = LLVM::LLVMArrayType::get(
+        b.getI8Type(), TensorMapType::kBytes * type.getNumBoxes());
     addParameter(kind, generic,
                  {b.getNamedAttr("llvm.byval", TypeAttr::get(bytes)),
                   b.getNamedAttr("nvvm.grid_constant", unit),
@@ -66,7 +70,8 @@ void MatmulBuilder::buildFunction() {
 
   addMap(Kind::LhsMap, lhsMapType);
   addMap(Kind::RhsMap, rhsMapType);
-  addMap(Kind::OutMap, outMapType);
+  if (!spec.swapAb)
+    addMap(Kind::OutMap, outMapType);
   addParameter(Kind::Out, global, {b.getNamedAttr("llvm.noalias", unit)});
   if (spec.isGrouped)
     addInput(Kind::Offsets);
@@ -115,20 +120,20 @@ MatmulKernel MatmulBuilder::build() {
   int64_t stageColumns = getStageColumns(),
           outPanel = TileType::kPanelBytes / getBytes(spec.out);
   lhsMapType =
-      TensorMapType::get(context, spec.tileRows, stageColumns, spec.lhs);
-  rhsMapType =
-      TensorMapType::get(context, spec.tileColumns, stageColumns, spec.rhs);
-  outMapType = TensorMapType::get(context, kConsumerRows, outPanel, spec.out);
+      TensorMapType::get(context, spec.tileRows, stageColumns, spec.lhs,
+                         spec.swapAb ? spec.getRowStep() : 0);
+  rhsMapType = TensorMapType::get(context, spec.tileColumns, stageColumns,
+                                  spec.rhs, /*step=*/0);
+  outMapType = TensorMapType::get(context, kInstructionRows, outPanel, spec.out,
+                                  /*step=*/0);
   lhsTile = TileType::get(context, spec.tileRows, stageColumns, spec.lhs);
   rhsTile = TileType::get(context, spec.tileColumns, stageColumns, spec.rhs);
-  productType = FragmentType::get(
-      context, kConsumerRows, getProductColumns(spec),
-      spec.lhs.isInteger() ? Type(b.getI32Type()) : Type(b.getF32Type()));
   buildFunction();
 
   lhsMap = TensorMapOp::create(b, lhsMapType, getParameter(Kind::LhsMap));
   rhsMap = TensorMapOp::create(b, rhsMapType, getParameter(Kind::RhsMap));
-  outMap = TensorMapOp::create(b, outMapType, getParameter(Kind::OutMap));
+  if (!spec.swapAb)
+    outMap = TensorMapOp::create(b, outMapType, getParameter(Kind::OutMap));
   ring = RingCreateOp::create(
       b, RingType::get(context, spec.stages, {lhsTile, rhsTile}),
       spec.consumers);
@@ -142,12 +147,13 @@ MatmulKernel MatmulBuilder::build() {
     Value rounded = add(getParameter(Kind::Depth), i32(stageColumns - 1));
     depthTiles = arith::DivUIOp::create(b, rounded, i32(stageColumns));
   }
-  int64_t groupsPerLane = !spec.isGrouped ? 1
+  int64_t groupsPerLane = !spec.isGrouped ? 0
                           : !isStatic(spec.groups)
                               ? kWarpThreads
                               : llvm::divideCeil(spec.groups, kWarpThreads);
   auto scheduleType = ScheduleType::get(
-      context, spec.tileRows, spec.tileColumns, spec.raster, groupsPerLane);
+      context, spec.tileRows, spec.tileColumns, spec.swapAb ? 0 : spec.raster,
+      spec.swapAb ? spec.getRowStep() : 0, groupsPerLane);
   if (spec.isGrouped)
     schedule = ScheduleOp::create(b, scheduleType, getParameter(Kind::Offsets),
                                   getExtent(spec.groups, Kind::Groups), Value(),
@@ -235,11 +241,14 @@ void MatmulBuilder::buildProducer(Region &region) {
   b.setInsertionPointToStart(&region.emplaceBlock());
   buildTileLoop(/*isProducer=*/true, [&](Tile tile, Value start) -> TileEnd {
     Value weightRow = add(mul(tile.group, columns), tile.column);
+    Value rows;
+    if (spec.swapAb)
+      rows = mul(buildWidthIndex(tile), i32(spec.getRowStep()));
     auto fill = [&](Value k, Value cursor) -> Value {
       Value column = mul(k, i32(getStageColumns()));
       RingAcquireOp::create(b, ring, cursor);
       RingFillOp::create(b, ring, cursor, ValueRange{lhsMap, rhsMap},
-                         ValueRange{tile.row, column, weightRow, column});
+                         ValueRange{tile.row, column, weightRow, column}, rows);
       return advance(ring, cursor);
     };
     if (!isDynamic())
@@ -260,68 +269,118 @@ void MatmulBuilder::buildConsumer(Region &region) {
   Block &block = region.emplaceBlock();
   Value consumer = block.addArgument(b.getI32Type(), b.getLoc());
   b.setInsertionPointToStart(&block);
-  Value consumerRow = mul(consumer, i32(kConsumerRows));
-  Value staging =
-      AllocOp::create(b, TileType::get(context, kConsumerRows,
-                                       getChunkColumns(spec), spec.out));
+  Consumer state{mul(consumer, i32(getConsumerRows(spec))), {}, {}};
+  auto stagingType = spec.swapAb
+                         ? TileType::get(context, getChunkColumns(spec),
+                                         kInstructionRows, spec.out)
+                         : TileType::get(context, kInstructionRows,
+                                         getChunkColumns(spec), spec.out);
+  for (int i = 0, n = spec.swapAb ? 2 : 1; i < n; ++i)
+    state.staging.push_back(AllocOp::create(b, stagingType));
+  if (spec.swapAb)
+    for (const RowOperand &operand : getRowOperands())
+      state.rowVectors.push_back(AllocOp::create(
+          b, SharedVectorType::get(context, spec.tileRows, operand.element)));
   buildTileLoop(/*isProducer=*/false, [&](Tile tile, Value cursor) -> TileEnd {
-    tile.row = add(tile.row, consumerRow);
-    Value hasRows = arith::CmpIOp::create(b, arith::CmpIPredicate::ult,
-                                          tile.row, tile.rowEnd);
-    auto split = scf::IfOp::create(b, cursor.getType(), hasRows,
-                                   /*withElseRegion=*/true);
-    OpBuilder::InsertionGuard inner(b);
-    b.setInsertionPointToStart(split.thenBlock());
-    scf::YieldOp::create(b, buildActive(tile, cursor, staging, consumerRow));
-    // A consumer without rows only hands the stages back.
-    b.setInsertionPointToStart(split.elseBlock());
-    scf::YieldOp::create(
-        b, buildForDepth(depthTiles, cursor, [&](Value, Value at) -> Value {
-          RingWaitOp::create(b, TypeRange{lhsTile, rhsTile}, ring, at);
-          RingReleaseOp::create(b, ring, at);
-          return advance(ring, at);
-        }));
-    return {split.getResult(0), Value()};
+    Value &start = spec.swapAb ? tile.column : tile.row;
+    start = add(start, state.row);
+    return {spec.swapAb ? buildWidths(state, tile, cursor)
+                        : buildRows(state, tile, cursor),
+            Value()};
   });
-  StoreWaitOp::create(b);
+  if (!spec.swapAb)
+    StoreWaitOp::create(b);
   YieldOp::create(b);
 }
 
-// The matmul and the epilogue of a consumer's rows.
-Value MatmulBuilder::buildActive(Tile tile, Value cursor, Value staging,
-                                 Value consumerRow) {
-  // Loaded early, so that the latency is hidden by the matmul.
-  Value lhsScale, rhsScale;
-  if (spec.lhsScale == ScalePlacement::Vector)
-    lhsScale = LoadOp::create(
-        b, FragmentType::get(context, kConsumerRows, 1, spec.lhsScaleType),
-        getParameter(Kind::LhsScale), tile.row, i32(0), i64(1), tile.rowEnd,
-        Value());
-  else if (spec.lhsScale == ScalePlacement::Tensor)
-    lhsScale = buildScaleScalar(Kind::LhsScale, spec.lhsScaleType, i32(0));
-  if (spec.rhsScale == ScalePlacement::Tensor)
-    rhsScale = buildScaleScalar(Kind::RhsScale, spec.rhsScaleType, tile.group);
+// A consumer without rows only hands the stages back.
+Value MatmulBuilder::buildRows(const Consumer &consumer, Tile tile,
+                               Value cursor) {
+  Value hasRows = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, tile.row,
+                                        tile.rowEnd);
+  auto split = scf::IfOp::create(b, cursor.getType(), hasRows,
+                                 /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(split.thenBlock());
+  scf::YieldOp::create(b,
+                       buildActive(consumer, tile, cursor, spec.tileColumns));
+  b.setInsertionPointToStart(split.elseBlock());
+  scf::YieldOp::create(
+      b, buildForDepth(depthTiles, cursor, [&](Value, Value at) -> Value {
+        RingWaitOp::create(b, TypeRange{lhsTile, rhsTile}, ring, at);
+        RingReleaseOp::create(b, ring, at);
+        return advance(ring, at);
+      }));
+  return split.getResult(0);
+}
 
+// The least width, in steps, that holds the rows of a tile.
+Value MatmulBuilder::buildWidthIndex(Tile tile) {
+  int64_t step = spec.getRowStep();
+  Value rows = arith::SubIOp::create(b, tile.rowEnd, tile.row);
+  return arith::DivUIOp::create(b, add(rows, i32(step - 1)), i32(step));
+}
+
+// Code for each width. The number of the case is that of lane 0, so that the
+// compiler sees that it is the same in a warp.
+Value MatmulBuilder::buildWidths(const Consumer &consumer, Tile tile,
+                                 Value cursor) {
+  Value index = NVVM::ShflOp::create(
+      b, b.getI32Type(), i32(-1), buildWidthIndex(tile), i32(0),
+      i32(kWarpThreads - 1), NVVM::ShflKind::idx, UnitAttr());
+  SmallVector<int64_t> widths = getWidths(spec), cases;
+  for (int64_t width : widths)
+    cases.push_back(width / spec.getRowStep());
+  auto split = scf::IndexSwitchOp::create(
+      b, cursor.getType(),
+      arith::IndexCastOp::create(b, b.getIndexType(), index), cases,
+      cases.size());
+  OpBuilder::InsertionGuard guard(b);
+  for (auto [width, region] : llvm::zip_equal(widths, split.getCaseRegions())) {
+    b.setInsertionPointToStart(&region.emplaceBlock());
+    scf::YieldOp::create(b, buildActive(consumer, tile, cursor, width));
+  }
+  // A tile without rows has no stages.
+  b.setInsertionPointToStart(&split.getDefaultRegion().emplaceBlock());
+  scf::YieldOp::create(b, cursor);
+  return split.getResult(0);
+}
+
+// The matmul and the epilogue of a consumer's rows.
+Value MatmulBuilder::buildActive(const Consumer &consumer, Tile tile,
+                                 Value cursor, int64_t width) {
+  Early early = buildEarly(tile, width);
   SmallVector<Value> accumulators;
   Value end = spec.promote
-                  ? buildPromotedLoop(tile, cursor, consumerRow, accumulators)
-                  : buildMainLoop(cursor, consumerRow, accumulators);
-  buildEpilogue(tile, accumulators, staging, lhsScale, rhsScale);
+                  ? buildPromotedLoop(consumer, tile, cursor, accumulators)
+                  : buildMainLoop(consumer, cursor, width, accumulators);
+  buildEpilogue(consumer, tile, accumulators, early);
   return end;
 }
 
 // The first stage starts the accumulator; then one matmul stays in flight while
 // the next stage is waited for.
-Value MatmulBuilder::buildMainLoop(Value cursor, Value consumerRow,
+Value MatmulBuilder::buildMainLoop(const Consumer &consumer, Value cursor,
+                                   int64_t width,
                                    SmallVectorImpl<Value> &accumulators) {
-  auto lhsPart =
-      TileType::get(context, kConsumerRows, getStageColumns(), spec.lhs);
+  auto getPart = [&](Value stageTile, Value row, int64_t rows) -> Value {
+    auto type = cast<TileType>(stageTile.getType());
+    auto part =
+        TileType::get(context, rows, type.getColumns(), type.getElementType());
+    return type == part ? stageTile
+                        : Value(SubtileOp::create(b, part, stageTile, row));
+  };
   auto multiply = [&](Value at, Value accumulator) -> Value {
     auto stage = RingWaitOp::create(b, TypeRange{lhsTile, rhsTile}, ring, at);
-    Value lhs = SubtileOp::create(b, lhsPart, stage.getResult(0), consumerRow);
-    return MmaOp::create(b, productType, lhs, stage.getResult(1), accumulator,
+    Value lhs = stage.getResult(0), rhs = stage.getResult(1);
+    if (spec.swapAb)
+      std::swap(lhs, rhs);
+    return MmaOp::create(b, getProductType(width),
+                         getPart(lhs, consumer.row, getConsumerRows(spec)),
+                         getPart(rhs, i32(0), width), accumulator,
                          /*overwrite=*/false);
   };
+
   Value started = multiply(cursor, Value());
   auto loop = scf::ForOp::create(
       b, b.getLoc(), i32(1), depthTiles, i32(1),
@@ -334,7 +393,7 @@ Value MatmulBuilder::buildMainLoop(Value cursor, Value consumerRow,
         scf::YieldOp::create(b, ValueRange{accumulator, advance(ring, at), at});
       });
   auto done =
-      MmaWaitOp::create(b, TypeRange(productType), 0, loop.getResult(0));
+      MmaWaitOp::create(b, TypeRange(started.getType()), 0, loop.getResult(0));
   accumulators.push_back(done.getResult(0));
   RingReleaseOp::create(b, ring, loop.getResult(2));
   return loop.getResult(1);

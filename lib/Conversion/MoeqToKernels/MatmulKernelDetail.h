@@ -14,10 +14,11 @@
 
 namespace mlir::moeq_gpu {
 
-/// The rows of a consumer warpgroup, and the shared memory through which it
-/// stores.
-constexpr int64_t kConsumerRows = 64;
+/// The rows of a wgmma instruction, and the shared memory through which a
+/// consumer stores: one tile, or with `swapAb` two in turn.
+constexpr int64_t kInstructionRows = 64;
 constexpr int64_t kStagingBytes = 16384;
+constexpr int64_t kSwappedStagingBytes = 4096;
 /// The stages of the mailbox through which the producer tells consumers their
 /// tiles: it may be as many tiles ahead.
 constexpr int64_t kMailboxStages = 4;
@@ -26,6 +27,22 @@ constexpr int64_t kPitchBytes = 16;
 
 inline int64_t getBytes(Type type) { return type.getIntOrFloatBitWidth() / 8; }
 inline bool isStatic(int64_t extent) { return !ShapedType::isDynamic(extent); }
+
+/// The rows of the accumulator of a consumer.
+inline int64_t getConsumerRows(const MatmulKernelSpec &spec) {
+  return spec.swapAb ? spec.tileColumns / spec.consumers : kInstructionRows;
+}
+
+/// The columns that the accumulator of a consumer can have.
+inline SmallVector<int64_t> getWidths(const MatmulKernelSpec &spec) {
+  if (!spec.swapAb)
+    return {spec.tileColumns};
+  SmallVector<int64_t> widths;
+  for (int64_t rows = spec.getRowStep(); rows <= spec.tileRows;
+       rows += spec.getRowStep())
+    widths.push_back(rows);
+  return widths;
+}
 
 /// The registers a thread that hold the operands of the map of `columns`
 /// columns.
@@ -39,12 +56,14 @@ inline int64_t getOperandRegisters(const MatmulKernelSpec &spec,
   return words;
 }
 
-/// The columns that a consumer maps and stores at a time: as many as the
-/// staging tile holds, fewer where their operands would not fit beside the
-/// accumulator.
+/// The accumulator's columns that a consumer maps and stores at a time: as many
+/// as the staging tile holds, fewer where their operands would not fit beside
+/// the accumulator.
 inline int64_t getChunkColumns(const MatmulKernelSpec &spec) {
+  if (spec.swapAb)
+    return kSwappedStagingBytes / kInstructionRows / getBytes(spec.out);
   constexpr int64_t spareRegisters = 64;
-  int64_t columns = kStagingBytes / kConsumerRows / getBytes(spec.out);
+  int64_t columns = kStagingBytes / kInstructionRows / getBytes(spec.out);
   int64_t least = TileType::kPanelBytes / getBytes(spec.out);
   while (columns > least &&
          (spec.tileColumns % columns != 0 ||

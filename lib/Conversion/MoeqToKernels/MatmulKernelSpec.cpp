@@ -11,6 +11,20 @@
 using namespace mlir;
 using namespace mlir::moeq_gpu;
 
+// The shared memory of a consumer for the operands with an element for each row
+// of C, with swapped operands.
+static int64_t getRowVectorBytes(const MatmulKernelSpec &spec) {
+  auto getSize = [&](Type element) {
+    return llvm::alignTo(spec.tileRows * getBytes(element), 16);
+  };
+  int64_t bytes =
+      spec.lhsScale == ScalePlacement::Vector ? getSize(spec.lhsScaleType) : 0;
+  for (const MatmulKernelSpec::EpilogueOperand &operand : spec.epilogueOperands)
+    if (operand.map == moeq::EpilogueMap::Row)
+      bytes += getSize(operand.elementType);
+  return bytes;
+}
+
 std::optional<std::string>
 mlir::moeq_gpu::getUnsupportedReason(const MatmulKernelSpec &spec) {
   std::string text;
@@ -55,28 +69,51 @@ mlir::moeq_gpu::getUnsupportedReason(const MatmulKernelSpec &spec) {
     reason << "there are at most 1024 groups, got " << spec.groups;
     return text;
   }
-  if (spec.consumers < 1 || spec.consumers > 3 ||
-      spec.tileRows != spec.consumers * kConsumerRows) {
-    reason << "each of 1 to 3 consumers has 64 rows of the tile, got "
-           << spec.consumers << " and " << spec.tileRows << " rows";
+  if (spec.consumers < 1 || spec.consumers > 3) {
+    reason << "there are 1 to 3 consumers, got " << spec.consumers;
     return text;
   }
-  if (spec.tileColumns < 64 || spec.tileColumns > 256 ||
-      spec.tileColumns % 64 != 0) {
-    reason << "a tile has 64, 128, 192 or 256 columns, got "
-           << spec.tileColumns;
-    return text;
+  if (spec.swapAb) {
+    if (spec.promote) {
+      reason << "sums with swap_ab are not promoted";
+      return text;
+    }
+    if (spec.tileRows % spec.getRowStep() != 0 || spec.tileRows > 256) {
+      reason << "a tile with swap_ab has a multiple of " << spec.getRowStep()
+             << " rows up to 256, got " << spec.tileRows;
+      return text;
+    }
+    int64_t most = 2 * kInstructionRows, columns = getConsumerRows(spec);
+    if (spec.tileColumns % (kInstructionRows * spec.consumers) != 0 ||
+        columns > most || spec.tileColumns > 256) {
+      reason << "each consumer has 64 or 128 of up to 256 columns of a tile "
+                "with swap_ab, got "
+             << spec.tileColumns << " columns for " << spec.consumers;
+      return text;
+    }
+  } else {
+    if (spec.tileRows != spec.consumers * kInstructionRows) {
+      reason << "each consumer has 64 rows of the tile, got " << spec.consumers
+             << " and " << spec.tileRows << " rows";
+      return text;
+    }
+    if (spec.tileColumns < 64 || spec.tileColumns > 256 ||
+        spec.tileColumns % 64 != 0) {
+      reason << "a tile has 64, 128, 192 or 256 columns, got "
+             << spec.tileColumns;
+      return text;
+    }
   }
   // The accumulator, and what the epilogue needs beside it, or the sums that
   // are promoted and their scales.
-  int64_t wide = spec.tileColumns, spare = 64;
+  int64_t wide = getWidths(spec).back(), spare = 64;
   if (spec.promote) {
     wide += getProductsInFlight(spec) * getProductColumns(spec);
     spare = spec.rhsBlockScale == ScalePlacement::Vector
                 ? 40 + getProductColumns(spec) / 4
                 : 40;
   }
-  int64_t registers = kConsumerRows * wide / kWarpgroupThreads + spare;
+  int64_t registers = getConsumerRows(spec) * wide / kWarpgroupThreads + spare;
   if (registers > getConsumerRegisters(spec)) {
     reason << "a consumer has " << getConsumerRegisters(spec)
            << " registers a thread, needs " << registers;
@@ -92,9 +129,12 @@ mlir::moeq_gpu::getUnsupportedReason(const MatmulKernelSpec &spec) {
     reason << "there are at least 2 stages, got " << spec.stages;
     return text;
   }
+  int64_t staging = spec.swapAb ? 2 * kSwappedStagingBytes : kStagingBytes;
   int64_t shared =
       spec.stages * (spec.tileRows + spec.tileColumns) * TileType::kPanelBytes +
-      spec.consumers * kStagingBytes + spec.stages * 16;
+      spec.consumers * staging + spec.stages * 16;
+  if (spec.swapAb)
+    shared += spec.consumers * getRowVectorBytes(spec);
   if (spec.schedule == moeq::Schedule::Dynamic)
     shared += kMailboxStages * 20;
   if (shared > spec.sharedMemory) {
@@ -246,14 +286,14 @@ mlir::moeq_gpu::getMatmulKernelSpec(Operation *op, int64_t sharedMemory,
          cast<MemRefType>(operand.getType()).getElementType()});
   spec.epilogue = view.epilogue;
   if (moeq::ConfigAttr config = view.config) {
-    if (config.getSwapAb() || config.getSplitK() != 1 ||
-        config.getTile().size() != 2) {
+    if (config.getSplitK() != 1 || config.getTile().size() != 2) {
       llvm::raw_string_ostream(reason)
           << "its config is of another form: " << config;
       return failure();
     }
     spec.tileRows = config.getTile()[0];
     spec.tileColumns = config.getTile()[1];
+    spec.swapAb = config.getSwapAb();
     spec.stages = config.getStages();
     spec.consumers = config.getConsumers();
     spec.raster = config.getRaster();

@@ -40,7 +40,7 @@ MatmulBuilder::BlockScales MatmulBuilder::buildBlockScales(Tile tile, Value k) {
     Value pitch =
         spec.lhsScaleIsMnMajor ? getParameter(Kind::LhsScalePitch) : depthTiles;
     auto load = LoadOp::create(
-        b, FragmentType::get(context, kConsumerRows, 1, spec.lhsScaleType),
+        b, FragmentType::get(context, kInstructionRows, 1, spec.lhsScaleType),
         getParameter(Kind::LhsScale), tile.row, k, toI64(pitch), tile.rowEnd,
         Value());
     load.setTransposed(spec.lhsScaleIsMnMajor);
@@ -148,20 +148,21 @@ Value MatmulBuilder::buildPromotion(Tile tile, Value partial, Value accumulator,
   return map;
 }
 
-Value MatmulBuilder::buildPromotedLoop(Tile tile, Value cursor,
-                                       Value consumerRow,
+Value MatmulBuilder::buildPromotedLoop(const Consumer &consumer, Tile tile,
+                                       Value cursor,
                                        SmallVectorImpl<Value> &accumulators) {
   int64_t width = getProductColumns(spec), products = spec.tileColumns / width,
           inFlight = getProductsInFlight(spec),
           // Of an iteration: as many as it takes to have so many in flight.
       stages = std::max<int64_t>(inFlight / products, 1);
+  FragmentType productType = getProductType(width);
   auto lhsPart =
-      TileType::get(context, kConsumerRows, getStageColumns(), spec.lhs);
+      TileType::get(context, kInstructionRows, getStageColumns(), spec.lhs);
   auto rhsPart = TileType::get(context, width, getStageColumns(), spec.rhs);
   accumulators.assign(
       products,
-      Value(ZeroOp::create(b, FragmentType::get(context, kConsumerRows, width,
-                                                b.getF32Type()))));
+      Value(ZeroOp::create(b, FragmentType::get(context, kInstructionRows,
+                                                width, b.getF32Type()))));
 
   // A loop over [lower, upper), `stages` of them an iteration, that goes on
   // with the accumulators and the cursor.
@@ -203,7 +204,7 @@ Value MatmulBuilder::buildPromotedLoop(Tile tile, Value cursor,
             auto stage =
                 RingWaitOp::create(b, TypeRange{lhsTile, rhsTile}, ring, at);
             Value lhs =
-                SubtileOp::create(b, lhsPart, stage.getResult(0), consumerRow);
+                SubtileOp::create(b, lhsPart, stage.getResult(0), consumer.row);
             for (int64_t i = 0; i < products; ++i) {
               if (static_cast<int64_t>(pending.size()) == inFlight)
                 finish();

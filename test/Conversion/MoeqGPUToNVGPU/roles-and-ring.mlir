@@ -80,7 +80,8 @@ gpu.module @kernels {
       %i = nvvm.read.ptx.sreg.ctaid.x : i32
       // CHECK: nvvm.vote.sync ballot
       // CHECK: llvm.intr.cttz
-      // CHECK-COUNT-2: nvvm.shfl.sync idx
+      // CHECK: nvvm.shfl.sync idx
+      // CHECK: llvm.load %{{.*}} invariant
       %group, %row, %end, %column = moeq_gpu.schedule.tile %s[%i] : !schedule
       llvm.store %row, %out : i32, !llvm.ptr<1>
     } consumers(1, 208) {
@@ -94,7 +95,7 @@ gpu.module @kernels {
 
 // A mailbox: barriers as those of a ring, then its words. Full when the producer
 // has arrived, whose arrival releases the store.
-!schedule = !moeq_gpu.schedule<128x256, raster = 16, groups_per_lane = 1>
+!schedule = !moeq_gpu.schedule<128x256, raster = 16, groups_per_lane = 0>
 !mailbox = !moeq_gpu.ring<2x[i32]>
 gpu.module @kernels {
   // CHECK-LABEL: llvm.func @mailbox

@@ -70,6 +70,72 @@ func.func @shared(%a: memref<?x64xbf16>, %w: memref<64x64xbf16>, %c: memref<?x64
 
 // -----
 
+func.func @swapped_rows(%a: memref<?x64xbf16>, %w: memref<64x64xbf16>, %c: memref<?x64xbf16>) {
+  // expected-remark@+1 {{runs without tensor cores: a tile with swap_ab has a multiple of 8 rows up to 256, got 260}}
+  moeq.matmul lhs(%a : memref<?x64xbf16>) rhs(%w : memref<64x64xbf16>) outs(%c : memref<?x64xbf16>)
+    config(<tile = [260, 128], swap_ab = true>)
+  return
+}
+
+// -----
+
+func.func @swapped_integers(%a: memref<?x64xi8>, %w: memref<64x64xi8>, %c: memref<?x64xbf16>) {
+  // expected-remark@+1 {{runs without tensor cores: a tile with swap_ab has a multiple of 16 rows up to 256, got 24}}
+  moeq.matmul lhs(%a : memref<?x64xi8>) rhs(%w : memref<64x64xi8>) outs(%c : memref<?x64xbf16>)
+    config(<tile = [24, 128], swap_ab = true>)
+  return
+}
+
+// -----
+
+func.func @swapped_columns(%a: memref<?x64xbf16>, %w: memref<64x64xbf16>, %c: memref<?x64xbf16>) {
+  // expected-remark@+1 {{runs without tensor cores: each consumer has 64 or 128 of up to 256 columns of a tile with swap_ab, got 256 columns for 1}}
+  moeq.matmul lhs(%a : memref<?x64xbf16>) rhs(%w : memref<64x64xbf16>) outs(%c : memref<?x64xbf16>)
+    config(<tile = [64, 256], consumers = 1, swap_ab = true>)
+  return
+}
+
+// -----
+
+func.func @swapped_registers(%a: memref<?x64xbf16>, %w: memref<64x64xbf16>, %c: memref<?x64xbf16>) {
+  // expected-remark@+1 {{runs without tensor cores: a consumer has 232 registers a thread, needs 256}}
+  moeq.matmul lhs(%a : memref<?x64xbf16>) rhs(%w : memref<64x64xbf16>) outs(%c : memref<?x64xbf16>)
+    config(<tile = [192, 256], swap_ab = true>)
+  return
+}
+
+// -----
+
+!s = !moeq.scaled<f8E4M3FN, block = [128], scale = f32>
+func.func @swapped_promote(%a: memref<?x256xf8E4M3FN>, %sa: memref<?x2xf32>,
+                           %w: memref<256x256xf8E4M3FN>, %sw: memref<256x2xf32>, %c: memref<?x256xbf16>) {
+  // expected-remark@+1 {{runs without tensor cores: sums with swap_ab are not promoted}}
+  moeq.matmul lhs(%a, %sa : memref<?x256xf8E4M3FN>, memref<?x2xf32> as !s)
+    rhs(%w, %sw : memref<256x256xf8E4M3FN>, memref<256x2xf32> as !s) outs(%c : memref<?x256xbf16>)
+    config(<tile = [64, 128], swap_ab = true>)
+  return
+}
+
+// -----
+
+func.func @consumers(%a: memref<?x64xbf16>, %w: memref<64x64xbf16>, %c: memref<?x64xbf16>) {
+  // expected-remark@+1 {{runs without tensor cores: there are 1 to 3 consumers, got 4}}
+  moeq.matmul lhs(%a : memref<?x64xbf16>) rhs(%w : memref<64x64xbf16>) outs(%c : memref<?x64xbf16>)
+    config(<tile = [256, 64], consumers = 4>)
+  return
+}
+
+// -----
+
+func.func @consumer_rows(%a: memref<?x64xbf16>, %w: memref<64x64xbf16>, %c: memref<?x64xbf16>) {
+  // expected-remark@+1 {{runs without tensor cores: each consumer has 64 rows of the tile, got 2 and 192 rows}}
+  moeq.matmul lhs(%a : memref<?x64xbf16>) rhs(%w : memref<64x64xbf16>) outs(%c : memref<?x64xbf16>)
+    config(<tile = [192, 64]>)
+  return
+}
+
+// -----
+
 func.func @groups(%a: memref<?x64xbf16>, %w: memref<2048x64x64xbf16>, %o: memref<2049xi32>,
                   %c: memref<?x64xbf16>) {
   // expected-remark@+1 {{runs without tensor cores: there are at most 1024 groups, got 2048}}

@@ -45,7 +45,7 @@ func.func private @word(!moeq_gpu.ring<2x[i64]>)
 
 // -----
 
-// expected-error@+1 {{expects 1 to 32 groups a lane, got 64}}
+// expected-error@+1 {{expects 0 to 32 groups a lane, got 64}}
 func.func private @lanes(!moeq_gpu.schedule<64x64, raster = 1, groups_per_lane = 64>)
 
 // -----

@@ -54,7 +54,7 @@ gpu.module @kernels {
     // CHECK: consumers(2, 232)
     } consumers(2, 232) {
     ^bb0(%warpgroup: i32):
-      // CHECK: moeq_gpu.alloc : <64x64xbf16>
+      // CHECK: moeq_gpu.alloc : !moeq_gpu.tile<64x64xbf16>
       %staging = moeq_gpu.alloc : !staging
       // CHECK: moeq_gpu.schedule.tile %{{.*}}[%{{.*}}]
       %group, %row, %end, %column = moeq_gpu.schedule.tile %s[%zero] : !schedule
@@ -79,8 +79,8 @@ gpu.module @kernels {
       moeq_gpu.ring.release %ring[%cursor] : !ring
       // CHECK: moeq_gpu.zero : <64x64xf32>
       %z = moeq_gpu.zero : !half
-      // CHECK: moeq_gpu.slice %{{.*}}[64]
-      %h = moeq_gpu.slice %f[64] : !acc -> !half
+      // CHECK: moeq_gpu.slice %{{.*}}[0, 64]
+      %h = moeq_gpu.slice %f[0, 64] : !acc -> !half
       // CHECK: moeq_gpu.load %{{.*}}[%{{.*}}, %{{.*}}] pitch(%{{.*}}) row_end(%{{.*}}) : <64x1xf32>
       %sa = moeq_gpu.load %offsets[%row, %zero] pitch(%one) row_end(%end) : !rows
       // CHECK: moeq_gpu.load %{{.*}}[%{{.*}}, %{{.*}}] pitch(%{{.*}}) column_end(%{{.*}}) aligned : <1x64xbf16>
@@ -97,6 +97,62 @@ gpu.module @kernels {
       moeq_gpu.store %v, %staging, %map_out, %c[%row, %column] pitch(%pitch) row_end(%end) column_end(%n) : !out, !staging, !map_out
       // CHECK: moeq_gpu.store_wait
       moeq_gpu.store_wait
+    }
+    llvm.return
+  }
+}
+
+!maps = !moeq_gpu.tensor_map<40x128xf8E4M3FN, step = 8>
+!weights = !moeq_gpu.tile<128x128xf8E4M3FN>
+!tokens = !moeq_gpu.tile<40x128xf8E4M3FN>
+!swapped_ring = !moeq_gpu.ring<4x[40x128xf8E4M3FN, 128x128xf8E4M3FN]>
+!swapped_schedule = !moeq_gpu.schedule<40x128, step = 8, groups_per_lane = 1>
+
+gpu.module @swapped_kernels {
+  // CHECK-LABEL: llvm.func @swapped
+  llvm.func @swapped(%params: !llvm.ptr, %param: !llvm.ptr, %c: !llvm.ptr<1>,
+                     %offsets: !llvm.ptr<1>, %groups: i32, %n: i32) {
+    %zero = arith.constant 0 : i32
+    %pitch = arith.extui %n : i32 to i64
+    // CHECK: moeq_gpu.tensor_map %{{.*}} : <40x128xf8E4M3FN, step = 8>
+    %maps = moeq_gpu.tensor_map %params : !maps
+    %map = moeq_gpu.tensor_map %param : !map
+    %ring = moeq_gpu.ring.create consumers 1 : !swapped_ring
+    // CHECK: moeq_gpu.schedule offsets(%{{.*}}, %{{.*}}) columns(%{{.*}}) : <40x128, step = 8, groups_per_lane = 1>
+    %s = moeq_gpu.schedule offsets(%offsets, %groups) columns(%n) : !swapped_schedule
+    moeq_gpu.roles producer(40) {
+      %cursor = moeq_gpu.ring.start : !cursor
+      // CHECK: moeq_gpu.ring.fill %{{.*}}[%{{.*}}] from(%{{.*}}, %{{.*}} at %{{.*}}) rows(%{{.*}})
+      moeq_gpu.ring.fill %ring[%cursor] from(%maps, %map at %zero, %zero, %zero, %zero) rows(%n) : !swapped_ring, !maps, !map
+    } consumers(1, 208) {
+    ^bb0(%warpgroup: i32):
+      %staging = moeq_gpu.alloc : !moeq_gpu.tile<32x64xbf16>
+      %group, %row, %end, %column = moeq_gpu.schedule.tile %s[%zero] : !swapped_schedule
+      %cursor = moeq_gpu.ring.start : !cursor
+      %b, %a = moeq_gpu.ring.wait %ring[%cursor] : !swapped_ring -> !tokens, !weights
+      // CHECK: moeq_gpu.load_striped %{{.*}}[%{{.*}}] end(%{{.*}}) : <40xf32>
+      %v = moeq_gpu.load_striped %offsets[%row] end(%end) : !moeq_gpu.striped<40xf32>
+      // CHECK: moeq_gpu.mma {{.*}} -> !moeq_gpu.fragment<128x40xf32>
+      %d = moeq_gpu.mma %a, %b : !weights, !tokens -> !moeq_gpu.fragment<128x40xf32>
+      // CHECK: moeq_gpu.slice %{{.*}}[64, 32]
+      %part = moeq_gpu.slice %d[64, 32] : !moeq_gpu.fragment<128x40xf32> -> !moeq_gpu.fragment<64x8xf32>
+      // CHECK: %[[VECTOR:.*]] = moeq_gpu.alloc : !moeq_gpu.vector<48xf32>
+      %vector = moeq_gpu.alloc : !moeq_gpu.vector<48xf32>
+      // CHECK: moeq_gpu.store_striped %{{.*}}, %[[VECTOR]] : <40xf32>, <48xf32>
+      moeq_gpu.store_striped %v, %vector : !moeq_gpu.striped<40xf32>, !moeq_gpu.vector<48xf32>
+      // CHECK: moeq_gpu.spread %[[VECTOR]][32] : <48xf32> -> <1x8xf32>
+      %x = moeq_gpu.spread %vector[32] : !moeq_gpu.vector<48xf32> -> !moeq_gpu.fragment<1x8xf32>
+      // CHECK: moeq_gpu.load {{.*}} transposed : <64x8xf32>
+      %y = moeq_gpu.load %c[%row, %column] pitch(%pitch) row_end(%end) transposed : !moeq_gpu.fragment<64x8xf32>
+      %z = moeq_gpu.map(%part, %x, %y : !moeq_gpu.fragment<64x8xf32>, !moeq_gpu.fragment<1x8xf32>, !moeq_gpu.fragment<64x8xf32>) at(%column, %row) {
+      ^bb0(%p: f32, %q: f32, %r: f32, %i: index, %j: index):
+        %t = arith.truncf %p : f32 to bf16
+        moeq_gpu.yield %t : bf16
+      } -> !moeq_gpu.fragment<64x8xbf16>
+      // CHECK: moeq_gpu.barrier
+      moeq_gpu.barrier
+      // CHECK: moeq_gpu.store_transposed %{{.*}}, %{{.*}}, %{{.*}}[%{{.*}}, %{{.*}}] pitch(%{{.*}}) row_end(%{{.*}}) column_end(%{{.*}}) : <64x8xbf16>, <32x64xbf16>
+      moeq_gpu.store_transposed %z, %staging, %c[%row, %column] pitch(%pitch) row_end(%end) column_end(%n) : !moeq_gpu.fragment<64x8xbf16>, !moeq_gpu.tile<32x64xbf16>
     }
     llvm.return
   }

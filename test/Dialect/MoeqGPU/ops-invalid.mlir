@@ -10,14 +10,85 @@ func.func private @schedule_tile(!moeq_gpu.schedule<0x64, raster = 1, groups_per
 
 // -----
 
-// expected-error@+1 {{expects a raster of at least 1, got 0}}
+// expected-error@+1 {{expects a raster or a step of at least 1, got 0 and 0}}
 func.func private @schedule_raster(!moeq_gpu.schedule<64x64, raster = 0, groups_per_lane = 1>)
+
+// -----
+
+// expected-error@+1 {{expects rows that are a multiple of the step, got 60 and 8}}
+func.func private @schedule_step(!moeq_gpu.schedule<60x64, step = 8, groups_per_lane = 1>)
+
+// -----
+
+// expected-error@+1 {{expects a step that is a multiple of 8 and divides 64 rows, got 24}}
+func.func private @map_step(!moeq_gpu.tensor_map<64x128xi8, step = 24>)
+
+// -----
+
+// expected-error@+1 {{expects 1 to 256 elements, got 257}}
+func.func private @striped_size(!moeq_gpu.striped<257xf32>)
+
+// -----
+
+// expected-error@+1 {{expects 1 extent, got 2}}
+func.func private @striped_extents(!moeq_gpu.striped<2x2xf32>)
+
+// -----
+
+func.func @spread_offset(%v: !moeq_gpu.vector<40xf32>) {
+  // expected-error@+1 {{expects one row with elements of '!moeq_gpu.vector<40xf32>', got '!moeq_gpu.fragment<1x32xf32>' at 16}}
+  %0 = moeq_gpu.spread %v[16] : !moeq_gpu.vector<40xf32> -> !moeq_gpu.fragment<1x32xf32>
+  return
+}
+
+// -----
+
+func.func @store_striped_size(%v: !moeq_gpu.striped<48xf32>, %t: !moeq_gpu.vector<40xf32>) {
+  // expected-error@+1 {{expects at most the elements of '!moeq_gpu.vector<40xf32>', got '!moeq_gpu.striped<48xf32>'}}
+  moeq_gpu.store_striped %v, %t : !moeq_gpu.striped<48xf32>, !moeq_gpu.vector<40xf32>
+  return
+}
+
+// -----
+
+func.func @store_transposed_type(%f: !moeq_gpu.fragment<64x8xi8>, %t: !moeq_gpu.tile<8x128xi8>,
+                                 %p: !llvm.ptr<1>, %i: i32, %n: i64) {
+  // expected-error@+1 {{expects elements of 16 or 32 bits, got 'i8'}}
+  moeq_gpu.store_transposed %f, %t, %p[%i, %i] pitch(%n) : !moeq_gpu.fragment<64x8xi8>, !moeq_gpu.tile<8x128xi8>
+  return
+}
+
+// -----
+
+func.func @store_transposed_tile(%f: !moeq_gpu.fragment<64x40xbf16>, %t: !moeq_gpu.tile<32x64xbf16>,
+                                 %p: !llvm.ptr<1>, %i: i32, %n: i64) {
+  // expected-error@+1 {{expects a value of 64 rows and a tile like its transpose, got '!moeq_gpu.fragment<64x40xbf16>' and '!moeq_gpu.tile<32x64xbf16>'}}
+  moeq_gpu.store_transposed %f, %t, %p[%i, %i] pitch(%n) : !moeq_gpu.fragment<64x40xbf16>, !moeq_gpu.tile<32x64xbf16>
+  return
+}
+
+// -----
+
+!ring = !moeq_gpu.ring<2x[64x128xi8]>
+func.func @fill_rows(%ring: !ring, %c: !moeq_gpu.cursor, %a: !moeq_gpu.tensor_map<64x128xi8, step = 8>, %i: i32) {
+  // expected-error@+1 {{expects a tile like the largest box, and rows, for '!moeq_gpu.tensor_map<64x128xi8, step = 8>', got '!moeq_gpu.tile<64x128xi8>'}}
+  moeq_gpu.ring.fill %ring[%c] from(%a at %i, %i) : !ring, !moeq_gpu.tensor_map<64x128xi8, step = 8>
+  return
+}
 
 // -----
 
 func.func @schedule_of(%n: i32) {
   // expected-error@+1 {{expects either offsets or rows}}
   %0 = moeq_gpu.schedule columns(%n) : !moeq_gpu.schedule<64x64, raster = 1, groups_per_lane = 1>
+  return
+}
+
+// -----
+
+func.func @schedule_lanes(%n: i32) {
+  // expected-error@+1 {{expects no groups a lane with rows, else at least 1, got '!moeq_gpu.schedule<64x64, raster = 1, groups_per_lane = 1>'}}
+  %0 = moeq_gpu.schedule rows(%n) columns(%n) : !moeq_gpu.schedule<64x64, raster = 1, groups_per_lane = 1>
   return
 }
 
@@ -120,9 +191,9 @@ func.func @mma_columns(%a: !moeq_gpu.tile<64x128xi8>, %b: !moeq_gpu.tile<264x128
 
 // -----
 
-func.func @mma_rows(%a: !moeq_gpu.tile<128x128xi8>, %b: !moeq_gpu.tile<64x128xi8>) {
-  // expected-error@+1 {{expects 64 rows of a, got 128}}
-  %0 = moeq_gpu.mma %a, %b : !moeq_gpu.tile<128x128xi8>, !moeq_gpu.tile<64x128xi8> -> !moeq_gpu.fragment<128x64xi32>
+func.func @mma_integers(%a: !moeq_gpu.tile<64x128xi8>, %b: !moeq_gpu.tile<40x128xi8>) {
+  // expected-error@+1 {{expects a multiple of 16 rows of b, past 32, for integers, got 40}}
+  %0 = moeq_gpu.mma %a, %b : !moeq_gpu.tile<64x128xi8>, !moeq_gpu.tile<40x128xi8> -> !moeq_gpu.fragment<64x40xi32>
   return
 }
 
@@ -137,8 +208,8 @@ func.func @mma_accumulator(%a: !moeq_gpu.tile<64x128xi8>, %c: !moeq_gpu.fragment
 // -----
 
 func.func @slice_columns(%f: !moeq_gpu.fragment<64x64xf32>) {
-  // expected-error@+1 {{expects columns of '!moeq_gpu.fragment<64x64xf32>', got '!moeq_gpu.fragment<64x32xf32>' at 40}}
-  %0 = moeq_gpu.slice %f[40] : !moeq_gpu.fragment<64x64xf32> -> !moeq_gpu.fragment<64x32xf32>
+  // expected-error@+1 {{expects a part of '!moeq_gpu.fragment<64x64xf32>', got '!moeq_gpu.fragment<64x32xf32>' at 0, 40}}
+  %0 = moeq_gpu.slice %f[0, 40] : !moeq_gpu.fragment<64x64xf32> -> !moeq_gpu.fragment<64x32xf32>
   return
 }
 

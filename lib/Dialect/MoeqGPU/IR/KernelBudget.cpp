@@ -33,6 +33,7 @@ KernelBudget mlir::moeq_gpu::getKernelBudget(RolesOp roles) {
   };
   Operation *function = roles->getParentOp();
   SmallVector<RingCreateOp> rings;
+  SmallVector<std::pair<Operation *, int64_t>> vectors;
   function->walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (auto ring = dyn_cast<RingCreateOp>(op)) {
       RingType type = ring.getResult().getType();
@@ -43,10 +44,17 @@ KernelBudget mlir::moeq_gpu::getKernelBudget(RolesOp roles) {
       bool isPrivate = roles.getConsumer().isAncestor(op->getParentRegion());
       if (isPrivate)
         budget.privateTiles.insert(op);
-      place(op, alloc.getResult().getType().getBytes() *
-                    (isPrivate ? consumers : 1));
+      int64_t bytes = alloc.getBytes() * (isPrivate ? consumers : 1);
+      if (isa<TileType>(alloc.getResult().getType()))
+        place(op, bytes);
+      else
+        vectors.push_back({op, bytes});
     }
   });
+  for (auto [op, bytes] : vectors) {
+    budget.offsets[op] = budget.sharedMemory;
+    budget.sharedMemory += bytes;
+  }
   // Barriers last, then mailboxes: they need no alignment to speak of.
   for (RingCreateOp ring : rings) {
     budget.barrierOffsets[ring] = budget.sharedMemory;

@@ -58,6 +58,11 @@ LogicalResult TilesOp::verify() {
 LogicalResult ScheduleOp::verify() {
   if (static_cast<bool>(getOffsets()) == static_cast<bool>(getRows()))
     return emitOpError("expects either offsets or rows");
+  if (static_cast<bool>(getRows()) !=
+      (getResult().getType().getGroupsPerLane() == 0))
+    return emitOpError("expects no groups a lane with rows, else at least 1, "
+                       "got ")
+           << getResult().getType();
   return success();
 }
 
@@ -113,6 +118,9 @@ LogicalResult RingFillOp::verify() {
         tile.getColumns() != box.getColumns())
       return emitOpError("expects a tensor map that fills ")
              << tile << ", got " << box;
+    if (box.getStep() && (box.getRows() != tile.getRows() || !getRows()))
+      return emitOpError("expects a tile like the largest box, and rows, for ")
+             << box << ", got " << tile;
   }
   return success();
 }
@@ -171,8 +179,10 @@ LogicalResult MmaOp::verify() {
            << a.getRows() << 'x' << b.getRows() << ", got " << result;
   if (b.getRows() > 256)
     return emitOpError("expects at most 256 rows of b, got ") << b.getRows();
-  if (a.getRows() != 64)
-    return emitOpError("expects 64 rows of a, got ") << a.getRows();
+  if (isInteger && b.getRows() > 32 && b.getRows() % 16 != 0)
+    return emitOpError("expects a multiple of 16 rows of b, past 32, for "
+                       "integers, got ")
+           << b.getRows();
   if (getAccumulator() && getAccumulator().getType() != result)
     return emitOpError("expects an accumulator of ")
            << result << ", got " << getAccumulator().getType();
@@ -181,13 +191,34 @@ LogicalResult MmaOp::verify() {
 
 LogicalResult SliceOp::verify() {
   FragmentType source = getSource().getType(), result = getResult().getType();
-  if (source.getRows() != result.getRows() ||
-      source.getElementType() != result.getElementType() ||
-      getColumn() % 8 != 0 ||
-      static_cast<int64_t>(getColumn()) + result.getColumns() >
-          source.getColumns())
-    return emitOpError("expects columns of ")
-           << source << ", got " << result << " at " << getColumn();
+  int64_t row = getRow(), column = getColumn();
+  if (source.getElementType() != result.getElementType() || row % 64 != 0 ||
+      column % 8 != 0 || row > source.getRows() - result.getRows() ||
+      column > source.getColumns() - result.getColumns())
+    return emitOpError("expects a part of ")
+           << source << ", got " << result << " at " << row << ", " << column;
+  return success();
+}
+
+LogicalResult StoreStripedOp::verify() {
+  StripedType value = getValue().getType();
+  SharedVectorType target = getTarget().getType();
+  if (value.getElementType() != target.getElementType() ||
+      value.getSize() > target.getSize())
+    return emitOpError("expects at most the elements of ")
+           << target << ", got " << value;
+  return success();
+}
+
+LogicalResult SpreadOp::verify() {
+  SharedVectorType source = getSource().getType();
+  FragmentType result = getResult().getType();
+  int64_t offset = getOffset();
+  if (result.getRows() != 1 ||
+      source.getElementType() != result.getElementType() || offset % 8 != 0 ||
+      offset > source.getSize() - result.getColumns())
+    return emitOpError("expects one row with elements of ")
+           << source << ", got " << result << " at " << offset;
   return success();
 }
 
@@ -250,5 +281,20 @@ LogicalResult StoreOp::verify() {
   if (map.getRows() != 64 || map.getElementType() != element)
     return emitOpError("expects a tensor map of 64 rows of ")
            << element << ", got " << map;
+  return success();
+}
+
+LogicalResult StoreTransposedOp::verify() {
+  FragmentType value = getValue().getType();
+  TileType staging = getStaging().getType();
+  Type element = value.getElementType();
+  if (element.getIntOrFloatBitWidth() < 16)
+    return emitOpError("expects elements of 16 or 32 bits, got ") << element;
+  if (value.getRows() != 64 || staging.getColumns() != value.getRows() ||
+      staging.getRows() < value.getColumns() ||
+      staging.getElementType() != element)
+    return emitOpError(
+               "expects a value of 64 rows and a tile like its transpose, got ")
+           << value << " and " << staging;
   return success();
 }

@@ -55,6 +55,40 @@ static void printShape(AsmPrinter &printer, int64_t rows, int64_t columns,
   printer << rows << 'x' << columns << 'x' << elementType;
 }
 
+// `raster = R` or `step = S`; the other one is 0.
+static ParseResult parseOrder(AsmParser &parser, int64_t &raster,
+                              int64_t &step) {
+  raster = step = 0;
+  if (succeeded(parser.parseOptionalKeyword("raster")))
+    return failure(parser.parseEqual() || parser.parseInteger(raster));
+  return failure(parser.parseKeyword("step") || parser.parseEqual() ||
+                 parser.parseInteger(step));
+}
+
+static void printOrder(AsmPrinter &printer, int64_t raster, int64_t step) {
+  if (step)
+    printer << "step = " << step;
+  else
+    printer << "raster = " << raster;
+}
+
+static ParseResult parseSize(AsmParser &parser, int64_t &size,
+                             Type &elementType) {
+  SmallVector<int64_t> shape;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseDimensionList(shape, /*allowDynamic=*/false) ||
+      parser.parseType(elementType))
+    return failure();
+  if (shape.size() != 1)
+    return parser.emitError(loc) << "expects 1 extent, got " << shape.size();
+  size = shape[0];
+  return success();
+}
+
+static void printSize(AsmPrinter &printer, int64_t size, Type elementType) {
+  printer << size << 'x' << elementType;
+}
+
 #define GET_TYPEDEF_CLASSES
 #include "moeq/Dialect/MoeqGPU/IR/MoeqGPUTypes.cpp.inc"
 
@@ -165,7 +199,8 @@ LogicalResult TileType::verify(EmitError emitError, int64_t rows,
 }
 
 LogicalResult TensorMapType::verify(EmitError emitError, int64_t rows,
-                                    int64_t columns, Type elementType) {
+                                    int64_t columns, Type elementType,
+                                    int64_t step) {
   if (failed(verifyElement(emitError, elementType)))
     return failure();
   if (rows < 1 || rows > 256)
@@ -173,7 +208,29 @@ LogicalResult TensorMapType::verify(EmitError emitError, int64_t rows,
   int64_t bytes = columns * elementType.getIntOrFloatBitWidth() / 8;
   if (bytes != TileType::kPanelBytes)
     return emitError() << "expects a box row of 128 bytes, got " << bytes;
+  if (step != 0 && (step < 8 || step % 8 != 0 || rows % step != 0))
+    return emitError() << "expects a step that is a multiple of 8 and divides "
+                       << rows << " rows, got " << step;
   return success();
+}
+
+static LogicalResult verifyVector(EmitError emitError, int64_t size,
+                                  Type elementType) {
+  if (failed(verifyElement(emitError, elementType)))
+    return failure();
+  if (size < 1 || size > 256)
+    return emitError() << "expects 1 to 256 elements, got " << size;
+  return success();
+}
+
+LogicalResult StripedType::verify(EmitError emitError, int64_t size,
+                                  Type elementType) {
+  return verifyVector(emitError, size, elementType);
+}
+
+LogicalResult SharedVectorType::verify(EmitError emitError, int64_t size,
+                                       Type elementType) {
+  return verifyVector(emitError, size, elementType);
 }
 
 LogicalResult RingType::verify(EmitError emitError, int64_t stages,
@@ -185,13 +242,17 @@ LogicalResult RingType::verify(EmitError emitError, int64_t stages,
 
 LogicalResult ScheduleType::verify(EmitError emitError, int64_t rows,
                                    int64_t columns, int64_t raster,
-                                   int64_t groupsPerLane) {
+                                   int64_t step, int64_t groupsPerLane) {
   if (rows < 1 || columns < 1)
     return emitError() << "expects a tile, got " << rows << 'x' << columns;
-  if (raster < 1)
-    return emitError() << "expects a raster of at least 1, got " << raster;
-  if (groupsPerLane < 1 || groupsPerLane > kWarpThreads)
-    return emitError() << "expects 1 to 32 groups a lane, got "
+  if (raster < 0 || step < 0 || (raster == 0) == (step == 0))
+    return emitError() << "expects a raster or a step of at least 1, got "
+                       << raster << " and " << step;
+  if (step != 0 && rows % step != 0)
+    return emitError() << "expects rows that are a multiple of the step, got "
+                       << rows << " and " << step;
+  if (groupsPerLane < 0 || groupsPerLane > kWarpThreads)
+    return emitError() << "expects 0 to 32 groups a lane, got "
                        << groupsPerLane;
   return success();
 }

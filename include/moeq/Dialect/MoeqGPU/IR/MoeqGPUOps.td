@@ -86,8 +86,9 @@ def MoeqGPU_ScheduleSizeOp : MoeqGPU_Op<"schedule.size", [Pure]> {
 def MoeqGPU_ScheduleTileOp : MoeqGPU_Op<"schedule.tile"> {
   let summary = "an output tile by its number";
   let description = [{
-    The group, the first row, the end of the group's rows, and the first column
-    of tile `index`. Executed by whole warps with the same index.
+    The group, the first row, the end of the rows, and the first column of tile
+    `index`. The rows end where those of the group do, or with a `step` where
+    those of the tile do. Executed by whole warps with the same index.
 
     ```mlir
     %group, %row, %row_end, %column = moeq_gpu.schedule.tile %s[%i] : !schedule
@@ -140,7 +141,7 @@ def MoeqGPU_EncodeTensorMapOp : MoeqGPU_Op<"encode_tensor_map", [Pure]> {
 def MoeqGPU_TensorMapOp : MoeqGPU_Op<"tensor_map"> {
   let summary = "a tensor map that came as a kernel parameter";
   let description = [{
-    Also prefetches it.
+    Also prefetches it, or each descriptor of the array.
 
     ```mlir
     %t = moeq_gpu.tensor_map %arg : !moeq_gpu.tensor_map<128x128xf8E4M3FN>
@@ -156,17 +157,26 @@ def MoeqGPU_TensorMapOp : MoeqGPU_Op<"tensor_map"> {
 //===----------------------------------------------------------------------===//
 
 def MoeqGPU_AllocOp : MoeqGPU_Op<"alloc"> {
-  let summary = "a tile of shared memory";
+  let summary = "a tile or a vector of shared memory";
   let description = [{
     Lives as long as the kernel. In the consumer region of `roles` each
     warpgroup has its own.
 
     ```mlir
     %t = moeq_gpu.alloc : !moeq_gpu.tile<64x128xbf16>
+    %v = moeq_gpu.alloc : !moeq_gpu.vector<160xf32>
     ```
   }];
-  let results = (outs MoeqGPU_TileType:$result);
-  let assemblyFormat = "attr-dict `:` type($result)";
+  let results = (outs AnyTypeOf<[MoeqGPU_TileType, MoeqGPU_SharedVectorType]>:$result);
+  let assemblyFormat = "attr-dict `:` qualified(type($result))";
+  let extraClassDeclaration = [{
+    /// The size in bytes.
+    int64_t getBytes() {
+      if (auto tile = ::llvm::dyn_cast<TileType>(getResult().getType()))
+        return tile.getBytes();
+      return ::llvm::cast<SharedVectorType>(getResult().getType()).getBytes();
+    }
+  }];
 }
 
 def MoeqGPU_SubtileOp : MoeqGPU_Op<"subtile", [Pure]> {
@@ -226,16 +236,19 @@ def MoeqGPU_RingFillOp : MoeqGPU_Op<"ring.fill", [AttrSizedOperandSegments]> {
   let summary = "the producer starts the copies of a stage";
   let description = [{
     One copy for each payload tile, from the box at (row, column) of its tensor
-    map. A tile with more rows than the box takes several copies.
+    map. A tile with more rows than the box takes several copies. Of a map with a
+    `step` the box of `rows` rows is copied, a multiple of the step; the other
+    rows of the tile are undefined.
 
     ```mlir
     moeq_gpu.ring.fill %ring[%c] from(%a, %b at %row_a, %k, %row_b, %k) : !ring, !map_a, !map_b
     ```
   }];
   let arguments = (ins MoeqGPU_RingType:$ring, MoeqGPU_CursorType:$cursor,
-                       Variadic<MoeqGPU_TensorMapType>:$maps, Variadic<I32>:$coordinates);
+                       Variadic<MoeqGPU_TensorMapType>:$maps, Variadic<I32>:$coordinates,
+                       Optional<I32>:$rows);
   let assemblyFormat = [{
-    $ring `[` $cursor `]` `from` `(` $maps `at` $coordinates `)` attr-dict
+    $ring `[` $cursor `]` `from` `(` $maps `at` $coordinates `)` (`rows` `(` $rows^ `)`)? attr-dict
     `:` type($ring) `,` type($maps)
   }];
   let hasVerifier = 1;
@@ -337,8 +350,8 @@ def MoeqGPU_ZeroOp : MoeqGPU_Op<"zero", [Pure]> {
 def MoeqGPU_MmaOp : MoeqGPU_Op<"mma"> {
   let summary = "starts an asynchronous matmul";
   let description = [{
-    `A * B^T`, plus `accumulator` where there is one, for `a` [rows, K] and `b`
-    [columns, K] in shared memory. The result, and the tiles, may not be touched
+    `A * B^T`, plus `accumulator` where there is one, for `a` [rows, K], rows a
+    multiple of 64, and `b` [columns, K] in shared memory. The result, and the tiles, may not be touched
     before a `mma_wait` has covered it; another `mma` may go on from the result.
     `overwrite`: the sum starts from zero, in the registers of `accumulator`.
 
@@ -376,17 +389,22 @@ def MoeqGPU_MmaWaitOp : MoeqGPU_Op<"mma_wait", [AllTypesMatch<["fragments", "res
 }
 
 def MoeqGPU_SliceOp : MoeqGPU_Op<"slice", [Pure]> {
-  let summary = "columns of a fragment";
+  let summary = "rows and columns of a fragment";
   let description = [{
+    From `row`, a multiple of 64, and `column`, one of 8, on.
+
     ```mlir
-    %s = moeq_gpu.slice %f[128]
-        : !moeq_gpu.fragment<64x256xf32> -> !moeq_gpu.fragment<64x128xf32>
+    %s = moeq_gpu.slice %f[64, 128]
+        : !moeq_gpu.fragment<128x256xf32> -> !moeq_gpu.fragment<64x128xf32>
     ```
   }];
   let arguments = (ins MoeqGPU_FragmentType:$source,
+                       ConfinedAttr<I64Attr, [IntNonNegative]>:$row,
                        ConfinedAttr<I64Attr, [IntNonNegative]>:$column);
   let results = (outs MoeqGPU_FragmentType:$result);
-  let assemblyFormat = "$source `[` $column `]` attr-dict `:` type($source) `->` type($result)";
+  let assemblyFormat = [{
+    $source `[` $row `,` $column `]` attr-dict `:` type($source) `->` type($result)
+  }];
   let hasVerifier = 1;
 }
 
@@ -420,6 +438,50 @@ def MoeqGPU_LoadOp : MoeqGPU_Op<"load", [AttrSizedOperandSegments]> {
     (`row_end` `(` $row_end^ `)`)? (`column_end` `(` $column_end^ `)`)?
     (`aligned` $aligned^)? (`transposed` $transposed^)? attr-dict `:` type($result)
   }];
+  let hasVerifier = 1;
+}
+
+def MoeqGPU_LoadStripedOp : MoeqGPU_Op<"load_striped"> {
+  let summary = "a vector from global memory, by coalesced loads";
+  let description = [{
+    Element i is base[index + i]; from `end` on it is the last one before.
+
+    ```mlir
+    %v = moeq_gpu.load_striped %scales[%row] end(%row_end) : !moeq_gpu.striped<160xf32>
+    ```
+  }];
+  let arguments = (ins MoeqGPU_GlobalPointer:$base, I32:$index, I32:$end);
+  let results = (outs MoeqGPU_StripedType:$result);
+  let assemblyFormat = "$base `[` $index `]` `end` `(` $end `)` attr-dict `:` type($result)";
+}
+
+def MoeqGPU_StoreStripedOp : MoeqGPU_Op<"store_striped"> {
+  let summary = "a vector to shared memory";
+  let description = [{
+    Other threads read it after a `barrier`.
+
+    ```mlir
+    moeq_gpu.store_striped %v, %shared : !moeq_gpu.striped<40xf32>, !moeq_gpu.vector<160xf32>
+    ```
+  }];
+  let arguments = (ins MoeqGPU_StripedType:$value, MoeqGPU_SharedVectorType:$target);
+  let assemblyFormat = "$value `,` $target attr-dict `:` type($value) `,` type($target)";
+  let hasVerifier = 1;
+}
+
+def MoeqGPU_SpreadOp : MoeqGPU_Op<"spread"> {
+  let summary = "elements of a vector as the columns of a fragment";
+  let description = [{
+    Column j is element `offset` + j; the offset is a multiple of 8.
+
+    ```mlir
+    %f = moeq_gpu.spread %shared[32] : !moeq_gpu.vector<160xf32> -> !moeq_gpu.fragment<1x32xf32>
+    ```
+  }];
+  let arguments = (ins MoeqGPU_SharedVectorType:$source,
+                       ConfinedAttr<I64Attr, [IntNonNegative]>:$offset);
+  let results = (outs MoeqGPU_FragmentType:$result);
+  let assemblyFormat = "$source `[` $offset `]` attr-dict `:` type($source) `->` type($result)";
   let hasVerifier = 1;
 }
 
@@ -474,6 +536,35 @@ def MoeqGPU_StoreOp : MoeqGPU_Op<"store", [AttrSizedOperandSegments]> {
     attr-dict `:` type($value) `,` type($staging) `,` type($map)
   }];
   let hasVerifier = 1;
+}
+
+def MoeqGPU_StoreTransposedOp : MoeqGPU_Op<"store_transposed", [AttrSizedOperandSegments]> {
+  let summary = "the transpose of a fragment to global memory";
+  let description = [{
+    Element (i, j) goes to (row + j, column + i), through the tile `staging` of
+    at least as many rows as the fragment has columns, in 16-byte pieces.
+    Elements beyond `row_end` and `column_end` are not written. `column_end` and
+    `pitch` are multiples of 16 bytes. The tile is free again after the next
+    `barrier` or `store_transposed` through another tile.
+
+    ```mlir
+    moeq_gpu.store_transposed %f, %staging, %c[%row, %column] pitch(%n64) row_end(%row_end)
+        : !moeq_gpu.fragment<64x24xbf16>, !moeq_gpu.tile<32x64xbf16>
+    ```
+  }];
+  let arguments = !con((ins MoeqGPU_FragmentType:$value, MoeqGPU_TileType:$staging),
+                       MoeqGPU_Place<(ins)>.arguments);
+  let assemblyFormat = [{
+    $value `,` $staging `,` $base `[` $row `,` $column `]`
+    `pitch` `(` $pitch `)` (`row_end` `(` $row_end^ `)`)? (`column_end` `(` $column_end^ `)`)?
+    attr-dict `:` type($value) `,` type($staging)
+  }];
+  let hasVerifier = 1;
+}
+
+def MoeqGPU_BarrierOp : MoeqGPU_Op<"barrier"> {
+  let summary = "waits until all threads of this warpgroup have come here";
+  let assemblyFormat = "attr-dict";
 }
 
 def MoeqGPU_StoreWaitOp : MoeqGPU_Op<"store_wait"> {

@@ -63,16 +63,73 @@ def MoeqGPU_TileType : MoeqGPU_ShapedType<"Tile", "tile"> {
   }];
 }
 
-def MoeqGPU_TensorMapType : MoeqGPU_ShapedType<"TensorMap", "tensor_map"> {
+def MoeqGPU_TensorMapType : MoeqGPU_Type<"TensorMap", "tensor_map"> {
   let summary = "a TMA descriptor of a row-major matrix";
   let description = [{
     `rows x columns` is the box that one copy moves; a row of it is 128 bytes,
     swizzled as in `tile`. Elements outside of the matrix read as zero and are
-    not written. The pitch of the matrix is a multiple of 16 bytes.
+    not written. The pitch of the matrix is a multiple of 16 bytes. With a `step`
+    it is an array of descriptors of the same matrix, with boxes of `step`,
+    2 `step`, ..., `rows` rows.
 
     ```mlir
     !moeq_gpu.tensor_map<128x128xf8E4M3FN>
+    !moeq_gpu.tensor_map<160x128xf8E4M3FN, step = 8>
     ```
+  }];
+  let parameters = (ins "int64_t":$rows, "int64_t":$columns, "::mlir::Type":$elementType,
+                        DefaultValuedParameter<"int64_t", "0">:$step);
+  let assemblyFormat = [{
+    `<` custom<Shape>($rows, $columns, $elementType) (`,` `step` `=` $step^)? `>`
+  }];
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// The size of a descriptor in bytes.
+    static constexpr int64_t kBytes = 128;
+    /// How many descriptors there are.
+    int64_t getNumBoxes() const { return getStep() ? getRows() / getStep() : 1; }
+    /// The rows of the box of descriptor `index`.
+    int64_t getBoxRows(int64_t index) const {
+      return getStep() ? (index + 1) * getStep() : getRows();
+    }
+  }];
+}
+
+// A static `size x element`.
+class MoeqGPU_VectorLikeType<string name, string typeMnemonic>
+    : MoeqGPU_Type<name, typeMnemonic> {
+  let parameters = (ins "int64_t":$size, "::mlir::Type":$elementType);
+  let assemblyFormat = "`<` custom<Size>($size, $elementType) `>`";
+  let genVerifyDecl = 1;
+}
+
+def MoeqGPU_StripedType : MoeqGPU_VectorLikeType<"Striped", "striped"> {
+  let summary = "a vector striped over the threads of a warpgroup";
+  let description = [{
+    Thread t holds the elements t, t + 128, ...
+
+    ```mlir
+    !moeq_gpu.striped<160xf32>
+    ```
+  }];
+  let extraClassDeclaration = [{
+    /// The registers of a thread.
+    int64_t getNumRegisters() const { return (getSize() + 127) / 128; }
+  }];
+}
+
+def MoeqGPU_SharedVectorType : MoeqGPU_VectorLikeType<"SharedVector", "vector"> {
+  let summary = "a vector in shared memory";
+  let description = [{
+    ```mlir
+    !moeq_gpu.vector<160xf32>
+    ```
+  }];
+  let extraClassDeclaration = [{
+    /// The size in bytes, with padding to 16.
+    int64_t getBytes() const {
+      return (getSize() * getElementType().getIntOrFloatBitWidth() / 8 + 15) / 16 * 16;
+    }
   }];
 }
 
@@ -108,19 +165,27 @@ def MoeqGPU_CursorType : MoeqGPU_Type<"Cursor", "cursor"> {
 def MoeqGPU_ScheduleType : MoeqGPU_Type<"Schedule", "schedule"> {
   let summary = "the output tiles of a grouped matmul, in the order of the work";
   let description = [{
-    Tiles of `rows x columns`, over the row tiles of all groups and the column
-    tiles of N. Tiles are ordered by row groups of `raster` row tiles, then
-    columns, then rows, so that a wave of CTAs shares operands. Each lane of a
-    warp knows `groupsPerLane` consecutive groups, so at most 32 times as many.
+    Tiles of up to `rows x columns`, over the row tiles of all groups and the
+    column tiles of N. Each lane of a warp knows `groupsPerLane` consecutive
+    groups, so at most 32 times as many; 0 says that there is one group, of all
+    rows.
+
+    With a `raster`, tiles have `rows` rows and are ordered by row groups of
+    `raster` row tiles, then columns, then rows, so that a wave of CTAs shares
+    operands. With a `step`, the rows of each group are shared out evenly, in
+    multiples of `step`, over as few tiles as `rows` allows, and tiles are
+    ordered by groups, then columns, then rows, so that those which share columns
+    are neighbours.
 
     ```mlir
     !moeq_gpu.schedule<128x256, raster = 16, groups_per_lane = 1>
+    !moeq_gpu.schedule<160x256, step = 8, groups_per_lane = 1>
     ```
   }];
-  let parameters = (ins "int64_t":$rows, "int64_t":$columns, "int64_t":$raster,
-                        "int64_t":$groupsPerLane);
+  let parameters = (ins "int64_t":$rows, "int64_t":$columns,
+                        "int64_t":$raster, "int64_t":$step, "int64_t":$groupsPerLane);
   let assemblyFormat = [{
-    `<` custom<Pair>($rows, $columns) `,` `raster` `=` $raster `,`
+    `<` custom<Pair>($rows, $columns) `,` custom<Order>($raster, $step) `,`
     `groups_per_lane` `=` $groupsPerLane `>`
   }];
   let genVerifyDecl = 1;

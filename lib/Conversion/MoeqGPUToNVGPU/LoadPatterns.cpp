@@ -1,0 +1,162 @@
+//===- LoadPatterns.cpp - Global memory to fragments ------------*- C++ -*-===//
+//
+// Part of moeq, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Patterns.h"
+
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace mlir::moeq_gpu;
+
+namespace {
+
+struct LoadLowering : KernelPattern<LoadOp> {
+  using KernelPattern::KernelPattern;
+
+  LogicalResult
+  matchAndRewrite(LoadOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Emitter e(rewriter, op.getLoc());
+    FragmentType type = op.getResult().getType();
+    Type element = type.getElementType();
+    int64_t bytes = element.getIntOrFloatBitWidth() / 8;
+    FragmentLayout layout =
+        getAccumulatorLayout(type.getRows(), type.getColumns());
+    auto [threadRow, threadColumn] = emitThreadOffset(e, layout);
+    Value row = e.add(adaptor.getRow(), threadRow);
+    Value column = e.add(adaptor.getColumn(), threadColumn);
+    // Two columns by one load.
+    int64_t width = op.getAligned() && type.getColumns() > 1 ? 2 : 1;
+    Type loaded = width == 1 ? element : VectorType::get({width}, element);
+
+    // The address of each register: along its major dimension first.
+    bool transposed = op.getTransposed();
+    Value majorEnd = adaptor.getRowEnd(), minorEnd = adaptor.getColumnEnd();
+    if (transposed) {
+      std::swap(row, column);
+      std::swap(majorEnd, minorEnd);
+    }
+    auto clamp = [&](Value index, int64_t offset, Value end, int64_t width) {
+      index = e.add(index, offset);
+      return e.toI64(end ? e.min(index, e.sub(end, width)) : index);
+    };
+    llvm::DenseMap<int64_t, Value> starts;
+    SmallVector<Value> scalars;
+    for (int64_t i = 0, n = layout.getNumRegisters(); i < n; i += width) {
+      auto [major, minor] = layout.getRegisterOffset(i);
+      if (transposed)
+        std::swap(major, minor);
+      Value &start = starts[major];
+      if (!start) {
+        Value index = clamp(row, major, majorEnd, 1);
+        start =
+            e.at(adaptor.getBase(), element, e.mul(index, adaptor.getPitch()));
+        if (!minorEnd)
+          start = e.at(start, element, e.toI64(column));
+      }
+      Value address =
+          minorEnd ? e.at(start, element, clamp(column, minor, minorEnd, width))
+                   : e.at(start, element, minor);
+      Value value = e.loadConstant(loaded, address, bytes * width);
+      for (int64_t j = 0; j < width; ++j)
+        scalars.push_back(width == 1 ? value
+                                     : vector::ExtractOp::create(
+                                           rewriter, op.getLoc(), value, j));
+    }
+    rewriter.replaceOpWithMultiple(op, {packElements(e, type, scalars)});
+    return success();
+  }
+};
+
+struct LoadStripedLowering : KernelPattern<LoadStripedOp> {
+  using KernelPattern::KernelPattern;
+
+  LogicalResult
+  matchAndRewrite(LoadStripedOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Emitter e(rewriter, op.getLoc());
+    StripedType type = op.getResult().getType();
+    Type element = type.getElementType();
+    Value first = e.add(adaptor.getIndex(), e.warpgroupThread());
+    Value last = e.sub(adaptor.getEnd(), 1);
+    SmallVector<Value> values;
+    for (int64_t i = 0; i < type.getNumRegisters(); ++i) {
+      Value index = e.min(e.add(first, i * kWarpgroupThreads), last);
+      values.push_back(e.loadConstant(
+          element, e.at(adaptor.getBase(), element, e.toI64(index)),
+          element.getIntOrFloatBitWidth() / 8));
+    }
+    rewriter.replaceOpWithMultiple(op, {values});
+    return success();
+  }
+};
+
+struct StoreStripedLowering : KernelPattern<StoreStripedOp> {
+  using KernelPattern::KernelPattern;
+
+  LogicalResult
+  matchAndRewrite(StoreStripedOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Emitter e(rewriter, op.getLoc());
+    StripedType type = op.getValue().getType();
+    int64_t bytes = type.getElementType().getIntOrFloatBitWidth() / 8;
+    Value thread = e.warpgroupThread();
+    Value first =
+        e.shared(e.add(adaptor.getTarget().front(), e.mul(thread, bytes)));
+    for (auto [i, value] : llvm::enumerate(adaptor.getValue())) {
+      int64_t done = i * kWarpgroupThreads;
+      auto store = [&, value = value] {
+        LLVM::StoreOp::create(rewriter, op.getLoc(), value,
+                              e.at(first, e.b.getI8Type(), done * bytes),
+                              bytes);
+      };
+      if (done + kWarpgroupThreads <= type.getSize())
+        store();
+      else
+        e.when(e.below(thread, type.getSize() - done), store);
+    }
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct SpreadLowering : KernelPattern<SpreadOp> {
+  using KernelPattern::KernelPattern;
+
+  LogicalResult
+  matchAndRewrite(SpreadOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Emitter e(rewriter, op.getLoc());
+    FragmentType type = op.getResult().getType();
+    Type element = type.getElementType();
+    int64_t bytes = element.getIntOrFloatBitWidth() / 8;
+    FragmentLayout layout = getAccumulatorLayout(1, type.getColumns());
+    Value column = emitThreadOffset(e, layout).second;
+    Value first = e.shared(e.add(adaptor.getSource(), e.mul(column, bytes)));
+    SmallVector<Value> columns;
+    for (int64_t i = 0, n = layout.getNumRegisters(); i < n; i += 2) {
+      int64_t offset = op.getOffset() + layout.getRegisterOffset(i).column;
+      Value pair = LLVM::LoadOp::create(
+          rewriter, op.getLoc(), VectorType::get({2}, element),
+          e.at(first, element, offset), 2 * bytes);
+      for (int64_t j = 0; j < 2; ++j)
+        columns.push_back(
+            vector::ExtractOp::create(rewriter, op.getLoc(), pair, j));
+    }
+    rewriter.replaceOpWithMultiple(op, {packElements(e, type, columns)});
+    return success();
+  }
+};
+
+} // namespace
+
+void mlir::moeq_gpu::populateLoadPatterns(const TypeConverter &converter,
+                                          RewritePatternSet &patterns,
+                                          const KernelBudget &budget) {
+  patterns.add<LoadLowering, LoadStripedLowering, StoreStripedLowering,
+               SpreadLowering>(converter, patterns.getContext(), budget);
+}
