@@ -47,6 +47,9 @@ struct MatmulKernelSpec {
   /// Whether rows are grouped by `offsets` [E + 1]; else there is one group.
   bool isGrouped = false;
   int64_t groups = 1; ///< E
+  /// Whether tiles come from a table of `moeq.plan`, in place of offsets: with
+  /// `swapAb`.
+  bool isPlanned = false;
 
   /// Scales that span K, of type f32, bf16 or f16: acc * (lhs scale * rhs
   /// scale). Tensor or Vector.
@@ -101,6 +104,7 @@ enum class MatmulParameter {
   OutMap, ///< Not with `swapAb`.
   Out,
   Offsets,
+  Plan, ///< In place of `Offsets`.
   LhsScale,
   RhsScale,
   LhsScalePitch,   ///< Of scales that are contiguous along the rows (i32).

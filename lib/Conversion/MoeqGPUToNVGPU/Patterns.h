@@ -52,6 +52,7 @@ public:
   Value div(Value x, Value y) { return arith::DivUIOp::create(b, loc, x, y); }
   Value rem(Value x, Value y) { return arith::RemUIOp::create(b, loc, x, y); }
   Value min(Value x, Value y) { return arith::MinUIOp::create(b, loc, x, y); }
+  Value max(Value x, Value y) { return arith::MaxUIOp::create(b, loc, x, y); }
   Value bitAnd(Value x, Value y) { return arith::AndIOp::create(b, loc, x, y); }
   Value bitOr(Value x, Value y) { return arith::OrIOp::create(b, loc, x, y); }
   Value bitXor(Value x, Value y) { return arith::XOrIOp::create(b, loc, x, y); }
@@ -127,16 +128,19 @@ private:
 struct ScheduleState {
   Value prefix;   ///< A lane: row tiles of the groups up to its last one.
   Value rowTiles; ///< The row tiles of all groups.
+  Value size;     ///< The tiles.
   Value columnTiles;
   Value groups;
-  Value offsets; ///< Where there are none, the one group has `rows` rows.
+  Value table; ///< The offsets or the plan. Where there is neither, the one
+               ///< group has `rows` rows.
   Value rows;
 
   SmallVector<Value> pack() const {
-    return {prefix, rowTiles, columnTiles, groups, offsets, rows};
+    return {prefix, rowTiles, size, columnTiles, groups, table, rows};
   }
   static ScheduleState unpack(ValueRange values) {
-    return {values[0], values[1], values[2], values[3], values[4], values[5]};
+    return {values[0], values[1], values[2], values[3],
+            values[4], values[5], values[6]};
   }
   static void getTypes(MLIRContext *context, SmallVectorImpl<Type> &types);
 };

@@ -20,7 +20,7 @@ using namespace mlir::moeq_gpu;
 void ScheduleState::getTypes(MLIRContext *context,
                              SmallVectorImpl<Type> &types) {
   Type i32 = IntegerType::get(context, 32);
-  types.append(4, i32);
+  types.append(5, i32);
   types.push_back(LLVM::LLVMPointerType::get(context, kGlobalSpace));
   types.push_back(i32);
 }
@@ -42,25 +42,56 @@ static Value emitFirstLane(Emitter &e, Value predicate) {
                                             /*is_zero_poison=*/true);
 }
 
-// The row tiles of a group of rows [row, end).
-static Value emitRowTiles(Emitter &e, ScheduleType type, Value row, Value end) {
-  return e.ceilDiv(e.sub(end, row), type.getRows());
+namespace {
+/// A group: its number, its rows, and those of a tile, as many as the schedule
+/// has where they are null.
+struct Group {
+  Value number, row, end, width;
+};
+
+/// The numbers of the first row of a plan, and of one of its groups.
+enum PlanSize { kTiles, kSplitFirst, kSplitPieces };
+enum PlanGroup { kRow, kEnd, kExpert, kWidth };
+constexpr int64_t kPlanFields = 4;
+} // namespace
+
+// Row `index` of a plan.
+static SmallVector<Value> emitPlanRow(Emitter &e, Value plan, Value index) {
+  auto type = VectorType::get({kPlanFields}, e.b.getI32Type());
+  Value row = e.loadConstant(type, e.at(plan, type, index), 16);
+  SmallVector<Value> fields;
+  for (int64_t i = 0; i < kPlanFields; ++i)
+    fields.push_back(LLVM::ExtractElementOp::create(e.b, e.loc, row, e.i32(i)));
+  return fields;
 }
 
-// The first row and the end of the rows of group `index`.
-static std::pair<Value, Value> emitGroup(Emitter &e, Value offsets,
-                                         Value index) {
+// Group `index` of the offsets or the plan.
+static Group emitGroup(Emitter &e, ScheduleType type, Value table,
+                       Value index) {
+  if (type.getIsPlanned()) {
+    SmallVector<Value> fields = emitPlanRow(e, table, e.add(index, 1));
+    return {fields[kExpert], fields[kRow], fields[kEnd], fields[kWidth]};
+  }
   Type i32 = e.b.getI32Type();
-  Value address = e.at(offsets, i32, index);
-  return {e.loadConstant(i32, address, 4),
-          e.loadConstant(i32, e.at(address, i32, 1), 4)};
+  Value address = e.at(table, i32, index);
+  return {index, e.loadConstant(i32, address, 4),
+          e.loadConstant(i32, e.at(address, i32, 1), 4), Value()};
+}
+
+// The row tiles of a group.
+static Value emitRowTiles(Emitter &e, ScheduleType type, const Group &group) {
+  Value rows = e.sub(group.end, group.row);
+  if (!group.width)
+    return e.ceilDiv(rows, type.getRows());
+  // A group without rows has no width.
+  return e.ceilDiv(rows, e.max(group.width, e.i32(1)));
 }
 
 // The row tiles of group `index`; none where there is no such group.
-static Value emitGroupTiles(Emitter &e, ScheduleType type, Value offsets,
+static Value emitGroupTiles(Emitter &e, ScheduleType type, Value table,
                             Value groups, Value index) {
-  auto [row, end] = emitGroup(e, offsets, e.min(index, e.sub(groups, 1)));
-  return e.select(e.below(index, groups), emitRowTiles(e, type, row, end),
+  Group group = emitGroup(e, type, table, e.min(index, e.sub(groups, 1)));
+  return e.select(e.below(index, groups), emitRowTiles(e, type, group),
                   e.i32(0));
 }
 
@@ -80,26 +111,27 @@ struct ScheduleLowering : KernelPattern<ScheduleOp> {
     ScheduleState state;
     state.columnTiles = e.ceilDiv(adaptor.getColumns(), type.getColumns());
 
-    if (!adaptor.getOffsets()) {
+    if (adaptor.getRows()) {
       state.groups = e.i32(1);
-      state.offsets = LLVM::PoisonOp::create(
+      state.table = LLVM::PoisonOp::create(
           rewriter, loc,
           LLVM::LLVMPointerType::get(getContext(), kGlobalSpace));
       state.rows = adaptor.getRows();
-      tiles = e.select(e.equal(lane, 0),
-                       emitRowTiles(e, type, e.i32(0), state.rows), e.i32(0));
+      Group group{e.i32(0), e.i32(0), state.rows, Value()};
+      tiles =
+          e.select(e.equal(lane, 0), emitRowTiles(e, type, group), e.i32(0));
     } else {
       state.groups = adaptor.getGroups();
-      state.offsets = adaptor.getOffsets();
+      state.table = op.getPlan() ? adaptor.getPlan() : adaptor.getOffsets();
       state.rows = e.i32(0);
       Value first = e.mul(lane, chunk);
-      tiles = emitGroupTiles(e, type, state.offsets, state.groups, first);
+      tiles = emitGroupTiles(e, type, state.table, state.groups, first);
       if (chunk > 1) {
         auto loop = scf::ForOp::create(
             rewriter, loc, e.i32(1), e.i32(chunk), e.i32(1), tiles,
             [&](OpBuilder &builder, Location loc, Value i, ValueRange sum) {
               Emitter inner(builder, loc);
-              Value next = emitGroupTiles(inner, type, state.offsets,
+              Value next = emitGroupTiles(inner, type, state.table,
                                           state.groups, inner.add(first, i));
               scf::YieldOp::create(builder, loc, inner.add(sum.front(), next));
             });
@@ -108,6 +140,8 @@ struct ScheduleLowering : KernelPattern<ScheduleOp> {
     }
     state.prefix = emitScan(e, tiles, lane, kWarpThreads);
     state.rowTiles = e.broadcast(state.prefix, e.i32(kWarpThreads - 1));
+    state.size = op.getPlan() ? emitPlanRow(e, state.table, e.i32(0))[kTiles]
+                              : e.mul(state.rowTiles, state.columnTiles);
     rewriter.replaceOpWithMultiple(op, {state.pack()});
     return success();
   }
@@ -121,19 +155,14 @@ struct ScheduleSizeLowering : KernelPattern<ScheduleSizeOp> {
                   ConversionPatternRewriter &rewriter) const override {
     Emitter e(rewriter, op.getLoc());
     ScheduleState state = ScheduleState::unpack(adaptor.getSchedule());
-    rewriter.replaceOp(op, e.mul(state.rowTiles, state.columnTiles));
+    rewriter.replaceOp(op, state.size);
     return success();
   }
 };
 
-/// The group that a row tile is of, with the row tiles before it.
-struct FoundGroup {
-  Value index, row, end, before;
-};
-
-// The group of row tile `tile`, in all lanes.
-FoundGroup emitFindGroup(Emitter &e, ScheduleType type,
-                         const ScheduleState &state, Value tile) {
+// The group of row tile `tile`, in all lanes, and the row tiles before it.
+std::pair<Group, Value> emitFindGroup(Emitter &e, ScheduleType type,
+                                      const ScheduleState &state, Value tile) {
   // The first lane whose value is beyond `number`, and the value before it.
   auto search = [&](Value prefix, Value number) -> std::pair<Value, Value> {
     Value owner = emitFirstLane(e, e.below(number, prefix));
@@ -145,19 +174,18 @@ FoundGroup emitFindGroup(Emitter &e, ScheduleType type,
   auto [index, before] = search(state.prefix, tile);
   if (int64_t chunk = type.getGroupsPerLane(); chunk > 1) {
     Value lane = e.lane(), first = e.mul(index, chunk);
-    Value tiles = e.select(e.below(lane, chunk),
-                           emitGroupTiles(e, type, state.offsets, state.groups,
-                                          e.add(first, lane)),
-                           e.i32(0));
+    Value tiles = e.select(
+        e.below(lane, chunk),
+        emitGroupTiles(e, type, state.table, state.groups, e.add(first, lane)),
+        e.i32(0));
     Value prefix = emitScan(e, tiles, lane, llvm::PowerOf2Ceil(chunk));
     auto [inLane, more] = search(prefix, e.sub(tile, before));
     index = e.add(first, inLane);
     before = e.add(before, more);
   }
   if (type.getGroupsPerLane() == 0)
-    return {index, e.i32(0), state.rows, before};
-  auto [row, end] = emitGroup(e, state.offsets, index);
-  return {index, row, end, before};
+    return {{index, e.i32(0), state.rows, Value()}, before};
+  return {emitGroup(e, type, state.table, index), before};
 }
 
 struct ScheduleTileLowering : KernelPattern<ScheduleTileOp> {
@@ -188,29 +216,48 @@ struct ScheduleTileLowering : KernelPattern<ScheduleTileOp> {
     Value inGroup = e.sub(index, e.mul(rasterGroup, perGroup));
     Value rowTile = e.add(firstRowTile, e.rem(inGroup, height));
     Value column = e.mul(e.div(inGroup, height), type.getColumns());
-    FoundGroup group = emitFindGroup(e, type, state, rowTile);
-    Value row =
-        e.add(group.row, e.mul(e.sub(rowTile, group.before), type.getRows()));
-    return {group.index, row, group.end, column};
+    auto [group, before] = emitFindGroup(e, type, state, rowTile);
+    Value row = e.add(group.row, e.mul(e.sub(rowTile, before), type.getRows()));
+    return {group.number, row, group.end, column};
   }
 
-  // Groups; in each, columns, then rows, evenly shared out.
+  // Groups; in each, columns, then rows, evenly shared out or as planned. From
+  // some tile on a plan splits each into pieces along its rows.
   static SmallVector<Value> emitInGroups(Emitter &e, ScheduleType type,
                                          const ScheduleState &state,
                                          Value index) {
+    Value pieces, piece;
+    if (type.getIsPlanned()) {
+      SmallVector<Value> sizes = emitPlanRow(e, state.table, e.i32(0));
+      Value whole = e.min(index, sizes[kSplitFirst]);
+      Value isWhole = e.below(index, sizes[kSplitFirst]);
+      pieces = e.select(isWhole, e.i32(1), sizes[kSplitPieces]);
+      Value rest = e.sub(index, whole), split = e.div(rest, pieces);
+      piece = e.sub(rest, e.mul(split, pieces));
+      index = e.add(whole, split);
+    }
     // As many tiles as row tiles times column tiles precede a group.
-    FoundGroup group =
+    auto [group, before] =
         emitFindGroup(e, type, state, e.div(index, state.columnTiles));
-    Value inGroup = e.sub(index, e.mul(group.before, state.columnTiles));
-    Value rowTiles = emitRowTiles(e, type, group.row, group.end);
+    Value inGroup = e.sub(index, e.mul(before, state.columnTiles));
+    Value rowTiles = emitRowTiles(e, type, group);
     Value columnTile = e.div(inGroup, rowTiles);
     Value rowTile = e.sub(inGroup, e.mul(columnTile, rowTiles));
-    Value perTile =
-        e.ceilDiv(e.sub(group.end, group.row), e.mul(rowTiles, type.getStep()));
-    Value rows = e.mul(perTile, type.getStep());
+    // What each of so many equal parts has of `rows`, in steps.
+    auto share = [&](Value rows, Value parts) {
+      Value perPart = e.ceilDiv(rows, e.mul(parts, type.getStep()));
+      return e.mul(perPart, type.getStep());
+    };
+    Value rows = group.width ? group.width
+                             : share(e.sub(group.end, group.row), rowTiles);
     Value row = e.add(group.row, e.mul(rowTile, rows));
-    return {group.index, row, e.min(e.add(row, rows), group.end),
-            e.mul(columnTile, type.getColumns())};
+    Value end = e.min(e.add(row, rows), group.end);
+    if (piece) {
+      Value pieceRows = share(rows, pieces);
+      row = e.min(e.add(row, e.mul(piece, pieceRows)), end);
+      end = e.min(e.add(row, pieceRows), end);
+    }
+    return {group.number, row, end, e.mul(columnTile, type.getColumns())};
   }
 };
 
@@ -223,7 +270,7 @@ struct ScheduleTakeLowering : KernelPattern<ScheduleTakeOp> {
     Location loc = op.getLoc();
     Emitter e(rewriter, loc);
     ScheduleState state = ScheduleState::unpack(adaptor.getSchedule());
-    Value last = e.sub(e.mul(state.rowTiles, state.columnTiles), 1);
+    Value last = e.sub(state.size, 1);
     // All CTAs together take as many times as there are tiles, and the count
     // wraps to zero after `last`.
     auto taken = scf::IfOp::create(rewriter, loc, e.b.getI32Type(),

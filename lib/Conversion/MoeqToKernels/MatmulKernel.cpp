@@ -74,7 +74,7 @@ void MatmulBuilder::buildFunction() {
     addMap(Kind::OutMap, outMapType);
   addParameter(Kind::Out, global, {b.getNamedAttr("llvm.noalias", unit)});
   if (spec.isGrouped)
-    addInput(Kind::Offsets);
+    addInput(spec.isPlanned ? Kind::Plan : Kind::Offsets);
   if (spec.lhsScaleType)
     addInput(Kind::LhsScale);
   if (spec.rhsScaleType)
@@ -153,14 +153,16 @@ MatmulKernel MatmulBuilder::build() {
                               : llvm::divideCeil(spec.groups, kWarpThreads);
   auto scheduleType = ScheduleType::get(
       context, spec.tileRows, spec.tileColumns, spec.swapAb ? 0 : spec.raster,
-      spec.swapAb ? spec.getRowStep() : 0, groupsPerLane);
-  if (spec.isGrouped)
-    schedule = ScheduleOp::create(b, scheduleType, getParameter(Kind::Offsets),
-                                  getExtent(spec.groups, Kind::Groups), Value(),
-                                  columns);
-  else
-    schedule = ScheduleOp::create(b, scheduleType, Value(), Value(),
-                                  getParameter(Kind::Rows), columns);
+      spec.swapAb ? spec.getRowStep() : 0, spec.isPlanned, groupsPerLane);
+  auto getWhere = [&](Kind kind, bool isUsed) {
+    return isUsed ? getParameter(kind) : Value();
+  };
+  schedule = ScheduleOp::create(
+      b, scheduleType,
+      getWhere(Kind::Offsets, spec.isGrouped && !spec.isPlanned),
+      getWhere(Kind::Plan, spec.isPlanned),
+      spec.isGrouped ? getExtent(spec.groups, Kind::Groups) : Value(),
+      getWhere(Kind::Rows, !spec.isGrouped), columns);
   first = NVVM::BlockIdXOp::create(b, b.getI32Type());
   step = NVVM::GridDimXOp::create(b, b.getI32Type());
   count = ScheduleSizeOp::create(b, schedule);
@@ -241,9 +243,14 @@ void MatmulBuilder::buildProducer(Region &region) {
   b.setInsertionPointToStart(&region.emplaceBlock());
   buildTileLoop(/*isProducer=*/true, [&](Tile tile, Value start) -> TileEnd {
     Value weightRow = add(mul(tile.group, columns), tile.column);
-    Value rows;
+    Value rows, depth = depthTiles, hasRows;
     if (spec.swapAb)
       rows = mul(buildWidthIndex(tile), i32(spec.getRowStep()));
+    if (spec.isPlanned) { // A tile without rows has no stages.
+      hasRows =
+          arith::CmpIOp::create(b, arith::CmpIPredicate::ne, rows, i32(0));
+      depth = arith::SelectOp::create(b, hasRows, depth, i32(0));
+    }
     auto fill = [&](Value k, Value cursor) -> Value {
       Value column = mul(k, i32(getStageColumns()));
       RingAcquireOp::create(b, ring, cursor);
@@ -252,14 +259,23 @@ void MatmulBuilder::buildProducer(Region &region) {
       return advance(ring, cursor);
     };
     if (!isDynamic())
-      return {buildForDepth(depthTiles, start, fill), Value()};
+      return {buildForDepth(depth, start, fill), Value()};
     // The next tile is taken before the last stage, for which the producer has
     // to wait anyway.
-    Value last = arith::SubIOp::create(b, depthTiles, i32(1));
+    Value last = arith::SubIOp::create(b, depth, i32(1));
     Value cursor = buildForDepth(last, start, fill);
     Value next = ScheduleTakeOp::create(b, b.getI32Type(), schedule,
                                         getParameter(Kind::Counter));
-    return {fill(last, cursor), next};
+    if (!hasRows)
+      return {fill(last, cursor), next};
+    auto split = scf::IfOp::create(b, cursor.getType(), hasRows,
+                                   /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard inner(b);
+    b.setInsertionPointToStart(split.thenBlock());
+    scf::YieldOp::create(b, fill(last, cursor));
+    b.setInsertionPointToStart(split.elseBlock());
+    scf::YieldOp::create(b, cursor);
+    return {split.getResult(0), next};
   });
   YieldOp::create(b);
 }

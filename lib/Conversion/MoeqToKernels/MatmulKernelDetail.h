@@ -103,7 +103,7 @@ inline int64_t getConsumerRegisters(const MatmulKernelSpec &spec) {
 struct MatmulView {
   explicit MatmulView(Operation *op);
   ValueRange lhs, rhs, operands;
-  Value out, offsets;
+  Value out, offsets, plan;
   TypeAttr lhsFormat, rhsFormat;
   ArrayRef<int32_t> maps;
   moeq::AccumulateAttr accumulate;

@@ -165,6 +165,7 @@ MatmulView::MatmulView(Operation *op) {
   if (auto grouped = dyn_cast<moeq::GroupedMatmulOp>(op)) {
     initView(*this, grouped);
     offsets = grouped.getOffsets();
+    plan = grouped.getPlan();
   }
 }
 
@@ -294,6 +295,7 @@ mlir::moeq_gpu::getMatmulKernelSpec(Operation *op, int64_t sharedMemory,
     spec.tileRows = config.getTile()[0];
     spec.tileColumns = config.getTile()[1];
     spec.swapAb = config.getSwapAb();
+    spec.isPlanned = spec.swapAb && view.plan;
     spec.stages = config.getStages();
     spec.consumers = config.getConsumers();
     spec.raster = config.getRaster();

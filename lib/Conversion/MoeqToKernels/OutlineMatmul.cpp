@@ -102,6 +102,9 @@ static LogicalResult outlineMatmul(OpTy op, gpu::GPUModuleOp module) {
     case MatmulParameter::Offsets:
       operands.push_back(view.offsets);
       break;
+    case MatmulParameter::Plan:
+      operands.push_back(view.plan);
+      break;
     case MatmulParameter::LhsScale:
       operands.push_back(view.lhs[1]);
       break;
@@ -144,13 +147,16 @@ static LogicalResult outlineMatmul(OpTy op, gpu::GPUModuleOp module) {
   }
 
   // One CTA a multiprocessor, and no more than there can be tiles: each group
-  // has one partial tile of rows at most.
-  Value rowTiles = arith::AddIOp::create(
-      b, arith::DivUIOp::create(b, rows, index(spec->tileRows)), groups);
-  Value columnTiles =
-      arith::CeilDivUIOp::create(b, columns, index(spec->tileColumns));
-  Value grid = arith::MinUIOp::create(
-      b, arith::MulIOp::create(b, rowTiles, columnTiles), index(chip->sms));
+  // has one partial tile of rows at most. A plan splits tiles, for all of them.
+  Value grid = index(chip->sms);
+  if (!spec->isPlanned) {
+    Value rowTiles = arith::AddIOp::create(
+        b, arith::DivUIOp::create(b, rows, index(spec->tileRows)), groups);
+    Value columnTiles =
+        arith::CeilDivUIOp::create(b, columns, index(spec->tileColumns));
+    grid = arith::MinUIOp::create(
+        b, arith::MulIOp::create(b, rowTiles, columnTiles), grid);
+  }
   Value one = index(1);
   auto symbol = SymbolRefAttr::get(
       module.getNameAttr(),

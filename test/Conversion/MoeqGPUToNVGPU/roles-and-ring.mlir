@@ -75,7 +75,7 @@ gpu.module @kernels {
     // CHECK-COUNT-2: llvm.load %{{.*}} invariant
     // CHECK-COUNT-5: nvvm.shfl.sync up
     // CHECK: nvvm.shfl.sync idx
-    %s = moeq_gpu.schedule offsets(%offsets, %groups) columns(%n) : !schedule
+    %s = moeq_gpu.schedule offsets(%offsets) groups(%groups) columns(%n) : !schedule
     moeq_gpu.roles producer(40) {
       %i = nvvm.read.ptx.sreg.ctaid.x : i32
       // CHECK: nvvm.vote.sync ballot

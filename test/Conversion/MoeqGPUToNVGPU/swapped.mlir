@@ -140,7 +140,7 @@ gpu.module @kernels {
   llvm.func @schedule(%offsets: !llvm.ptr<1>, %out: !llvm.ptr<1>) {
     %groups = arith.constant 8 : i32
     %n = arith.constant 14336 : i32
-    %s = moeq_gpu.schedule offsets(%offsets, %groups) columns(%n) : !moeq_gpu.schedule<160x256, step = 8, groups_per_lane = 1>
+    %s = moeq_gpu.schedule offsets(%offsets) groups(%groups) columns(%n) : !moeq_gpu.schedule<160x256, step = 8, groups_per_lane = 1>
     moeq_gpu.roles producer(40) {
       %i = nvvm.read.ptx.sreg.ctaid.x : i32
       // CHECK: nvvm.vote.sync ballot
@@ -158,6 +158,53 @@ gpu.module @kernels {
       %sum = arith.addi %row, %end : i32
       %sum2 = arith.addi %sum, %column : i32
       llvm.store %sum2, %out : i32, !llvm.ptr<1>
+    } consumers(1, 208) {
+    ^bb0(%warpgroup: i32):
+    }
+    llvm.return
+  }
+}
+
+// -----
+
+// Tiles of a plan: the group's row of the table says its rows and their width,
+// row 0 which tiles are split.
+gpu.module @kernels {
+  // CHECK-LABEL: llvm.func @planned
+  // CHECK-SAME:    %[[PLAN:[^:]*]]: !llvm.ptr<1>
+  llvm.func @planned(%plan: !llvm.ptr<1>, %out: !llvm.ptr<1>) {
+    %groups = arith.constant 8 : i32
+    %n = arith.constant 14336 : i32
+    // CHECK: llvm.load %{{.*}} invariant {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xi32>
+    // CHECK-COUNT-5: nvvm.shfl.sync up
+    // CHECK: %[[SIZES:.*]] = llvm.load %[[PLAN]] invariant
+    // CHECK: %[[SIZE:.*]] = llvm.extractelement %[[SIZES]][%c0_i32
+    %s = moeq_gpu.schedule plan(%plan) groups(%groups) columns(%n) : !moeq_gpu.schedule<160x256, planned step = 8, groups_per_lane = 1>
+    // CHECK: llvm.store %[[SIZE]]
+    %size = moeq_gpu.schedule.size %s : !moeq_gpu.schedule<160x256, planned step = 8, groups_per_lane = 1>
+    llvm.store %size, %out : i32, !llvm.ptr<1>
+    moeq_gpu.roles producer(40) {
+      // CHECK: %[[I:.*]] = nvvm.read.ptx.sreg.ctaid.x
+      %i = nvvm.read.ptx.sreg.ctaid.x : i32
+      // CHECK: %[[FIRST:.*]] = llvm.extractelement %{{.*}}[%c1_i32
+      // CHECK: %[[SPLIT:.*]] = llvm.extractelement %{{.*}}[%c2_i32
+      // CHECK: %[[WHOLE:.*]] = arith.minui %[[I]], %[[FIRST]]
+      // CHECK: %[[IS_WHOLE:.*]] = arith.cmpi ult, %[[I]], %[[FIRST]]
+      // CHECK: %[[PIECES:.*]] = arith.select %[[IS_WHOLE]], %c1_i32, %[[SPLIT]]
+      // CHECK: %[[REST:.*]] = arith.subi %[[I]], %[[WHOLE]]
+      // CHECK: arith.divui %[[REST]], %[[PIECES]]
+      // CHECK: nvvm.vote.sync ballot
+      // CHECK: %[[GROUP:.*]] = llvm.load %{{.*}} invariant {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xi32>
+      // CHECK: %[[ROW:.*]] = llvm.extractelement %[[GROUP]][%c0_i32
+      // CHECK: %[[END:.*]] = llvm.extractelement %[[GROUP]][%c1_i32
+      // CHECK: %[[EXPERT:.*]] = llvm.extractelement %[[GROUP]][%c2_i32
+      // CHECK: %[[WIDTH:.*]] = llvm.extractelement %[[GROUP]][%c3_i32
+      // CHECK: llvm.store %[[EXPERT]]
+      %group, %row, %end, %column = moeq_gpu.schedule.tile %s[%i] : !moeq_gpu.schedule<160x256, planned step = 8, groups_per_lane = 1>
+      llvm.store %group, %out : i32, !llvm.ptr<1>
+      llvm.store %row, %out : i32, !llvm.ptr<1>
+      llvm.store %end, %out : i32, !llvm.ptr<1>
+      llvm.store %column, %out : i32, !llvm.ptr<1>
     } consumers(1, 208) {
     ^bb0(%warpgroup: i32):
     }

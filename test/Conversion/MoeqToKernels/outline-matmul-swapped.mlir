@@ -12,7 +12,7 @@
 // CHECK:         %[[MAPS:.*]] = moeq_gpu.tensor_map %{{.*}} : <16x128xf8E4M3FN, step = 8>
 // CHECK:         %[[MAP:.*]] = moeq_gpu.tensor_map %{{.*}} : <256x128xf8E4M3FN>
 // CHECK:         moeq_gpu.ring.create consumers 2 : <4x[16x128xf8E4M3FN, 256x128xf8E4M3FN]>
-// CHECK:         moeq_gpu.schedule offsets(%{{.*}}, %{{.*}}) columns(%{{.*}}) : <16x256, step = 8, groups_per_lane = 1>
+// CHECK:         moeq_gpu.schedule offsets(%{{.*}}) groups(%{{.*}}) columns(%{{.*}}) : <16x256, step = 8, groups_per_lane = 1>
 // CHECK:         moeq_gpu.roles producer
 // CHECK:           %{{.*}}, %[[ROW:.*]], %[[END:.*]], %{{.*}} = moeq_gpu.schedule.tile
 // Only the rows that the tile has are copied, rounded up to a width.
@@ -102,5 +102,31 @@ func.func @epilogue(%a: memref<?x256xi8>, %w: memref<512x256xi8>, %c: memref<?x5
       %s3 = arith.addf %s2, %z32 : f32
       moeq.yield %s3 : f32
   }
+  return
+}
+
+// -----
+
+// Tiles of a plan, some of which may have no rows: then the producer copies
+// nothing. All CTAs start.
+// CHECK-LABEL: llvm.func @planned_grouped_matmul(
+// CHECK:         moeq_gpu.schedule plan(%{{.*}}) groups(%{{.*}}) columns(%{{.*}}) : <16x128, planned step = 8, groups_per_lane = 1>
+// CHECK:         moeq_gpu.roles producer
+// CHECK:           %[[HAS_ROWS:.*]] = arith.cmpi ne, %{{.*}}, %c0_i32
+// CHECK:           arith.select %[[HAS_ROWS]], %{{.*}}, %c0_i32
+// CHECK:           scf.for
+// CHECK:             moeq_gpu.ring.fill
+// CHECK:           moeq_gpu.schedule.take
+// CHECK:           scf.if %[[HAS_ROWS]]
+// CHECK:             moeq_gpu.ring.fill
+// CHECK-LABEL: func.func @planned(
+// CHECK-SAME:      %[[PLAN:[^:]*]]: memref<9x4xi32>
+// CHECK:         gpu.launch_func @planned_kernels::@planned_grouped_matmul blocks in (%c132, %c1, %c1)
+// CHECK-SAME:      args({{.*}}%[[PLAN]] : memref<9x4xi32>
+func.func @planned(%a: memref<?x512xbf16>, %w: memref<8x256x512xbf16>, %o: memref<9xi32>,
+                   %plan: memref<9x4xi32>, %c: memref<?x256xbf16>) {
+  moeq.grouped_matmul lhs(%a : memref<?x512xbf16>) rhs(%w : memref<8x256x512xbf16>)
+    offsets(%o : memref<9xi32>) plan(%plan : memref<9x4xi32>) outs(%c : memref<?x256xbf16>)
+    config(<tile = [16, 128], schedule = dynamic, swap_ab = true>)
   return
 }

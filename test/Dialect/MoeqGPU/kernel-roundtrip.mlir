@@ -33,8 +33,8 @@ gpu.module @kernels {
     %ring = moeq_gpu.ring.create consumers 2 : !ring
     // CHECK: moeq_gpu.ring.create consumers 2 : <2x[i32]>
     %mailbox = moeq_gpu.ring.create consumers 2 : !mailbox
-    // CHECK: moeq_gpu.schedule offsets(%{{.*}}, %{{.*}}) columns(%{{.*}}) : <128x128, raster = 8, groups_per_lane = 2>
-    %s = moeq_gpu.schedule offsets(%offsets, %groups) columns(%n) : !schedule
+    // CHECK: moeq_gpu.schedule offsets(%{{.*}}) groups(%{{.*}}) columns(%{{.*}}) : <128x128, raster = 8, groups_per_lane = 2>
+    %s = moeq_gpu.schedule offsets(%offsets) groups(%groups) columns(%n) : !schedule
     // CHECK: moeq_gpu.schedule.size
     %count = moeq_gpu.schedule.size %s : !schedule
     // CHECK: moeq_gpu.roles producer(40)
@@ -118,8 +118,10 @@ gpu.module @swapped_kernels {
     %maps = moeq_gpu.tensor_map %params : !maps
     %map = moeq_gpu.tensor_map %param : !map
     %ring = moeq_gpu.ring.create consumers 1 : !swapped_ring
-    // CHECK: moeq_gpu.schedule offsets(%{{.*}}, %{{.*}}) columns(%{{.*}}) : <40x128, step = 8, groups_per_lane = 1>
-    %s = moeq_gpu.schedule offsets(%offsets, %groups) columns(%n) : !swapped_schedule
+    // CHECK: moeq_gpu.schedule offsets(%{{.*}}) groups(%{{.*}}) columns(%{{.*}}) : <40x128, step = 8, groups_per_lane = 1>
+    %s = moeq_gpu.schedule offsets(%offsets) groups(%groups) columns(%n) : !swapped_schedule
+    // CHECK: moeq_gpu.schedule plan(%{{.*}}) groups(%{{.*}}) columns(%{{.*}}) : <40x128, planned step = 8, groups_per_lane = 1>
+    %planned = moeq_gpu.schedule plan(%offsets) groups(%groups) columns(%n) : !moeq_gpu.schedule<40x128, planned step = 8, groups_per_lane = 1>
     moeq_gpu.roles producer(40) {
       %cursor = moeq_gpu.ring.start : !cursor
       // CHECK: moeq_gpu.ring.fill %{{.*}}[%{{.*}}] from(%{{.*}}, %{{.*}} at %{{.*}}) rows(%{{.*}})

@@ -79,7 +79,7 @@ func.func @fill_rows(%ring: !ring, %c: !moeq_gpu.cursor, %a: !moeq_gpu.tensor_ma
 // -----
 
 func.func @schedule_of(%n: i32) {
-  // expected-error@+1 {{expects either offsets or rows}}
+  // expected-error@+1 {{expects one of offsets, plan and rows, got 0}}
   %0 = moeq_gpu.schedule columns(%n) : !moeq_gpu.schedule<64x64, raster = 1, groups_per_lane = 1>
   return
 }
@@ -87,8 +87,16 @@ func.func @schedule_of(%n: i32) {
 // -----
 
 func.func @schedule_lanes(%n: i32) {
-  // expected-error@+1 {{expects no groups a lane with rows, else at least 1, got '!moeq_gpu.schedule<64x64, raster = 1, groups_per_lane = 1>'}}
+  // expected-error@+1 {{expects rows where no lane has groups, else their number, got '!moeq_gpu.schedule<64x64, raster = 1, groups_per_lane = 1>'}}
   %0 = moeq_gpu.schedule rows(%n) columns(%n) : !moeq_gpu.schedule<64x64, raster = 1, groups_per_lane = 1>
+  return
+}
+
+// -----
+
+func.func @schedule_plan(%n: i32, %p: !llvm.ptr<1>) {
+  // expected-error@+1 {{expects a plan for a planned schedule only, got '!moeq_gpu.schedule<64x64, step = 8, groups_per_lane = 1>'}}
+  %0 = moeq_gpu.schedule plan(%p) groups(%n) columns(%n) : !moeq_gpu.schedule<64x64, step = 8, groups_per_lane = 1>
   return
 }
 

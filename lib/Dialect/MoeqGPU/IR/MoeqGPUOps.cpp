@@ -56,13 +56,21 @@ LogicalResult TilesOp::verify() {
 }
 
 LogicalResult ScheduleOp::verify() {
-  if (static_cast<bool>(getOffsets()) == static_cast<bool>(getRows()))
-    return emitOpError("expects either offsets or rows");
-  if (static_cast<bool>(getRows()) !=
-      (getResult().getType().getGroupsPerLane() == 0))
-    return emitOpError("expects no groups a lane with rows, else at least 1, "
-                       "got ")
-           << getResult().getType();
+  ScheduleType type = getResult().getType();
+  int sources =
+      (getOffsets() ? 1 : 0) + (getPlan() ? 1 : 0) + (getRows() ? 1 : 0);
+  if (sources != 1)
+    return emitOpError("expects one of offsets, plan and rows, got ")
+           << sources;
+  if (static_cast<bool>(getPlan()) != type.getIsPlanned())
+    return emitOpError("expects a plan for a planned schedule only, got ")
+           << type;
+  bool isOneGroup = type.getGroupsPerLane() == 0;
+  if (static_cast<bool>(getRows()) != isOneGroup ||
+      static_cast<bool>(getGroups()) == isOneGroup)
+    return emitOpError("expects rows where no lane has groups, else their "
+                       "number, got ")
+           << type;
   return success();
 }
 

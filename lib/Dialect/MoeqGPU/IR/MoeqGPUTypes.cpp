@@ -55,21 +55,24 @@ static void printShape(AsmPrinter &printer, int64_t rows, int64_t columns,
   printer << rows << 'x' << columns << 'x' << elementType;
 }
 
-// `raster = R` or `step = S`; the other one is 0.
-static ParseResult parseOrder(AsmParser &parser, int64_t &raster,
-                              int64_t &step) {
+// `raster = R` or (`planned`) `step = S`; the other one is 0.
+static ParseResult parseOrder(AsmParser &parser, int64_t &raster, int64_t &step,
+                              bool &isPlanned) {
   raster = step = 0;
+  isPlanned = false;
   if (succeeded(parser.parseOptionalKeyword("raster")))
     return failure(parser.parseEqual() || parser.parseInteger(raster));
+  isPlanned = succeeded(parser.parseOptionalKeyword("planned"));
   return failure(parser.parseKeyword("step") || parser.parseEqual() ||
                  parser.parseInteger(step));
 }
 
-static void printOrder(AsmPrinter &printer, int64_t raster, int64_t step) {
-  if (step)
-    printer << "step = " << step;
-  else
+static void printOrder(AsmPrinter &printer, int64_t raster, int64_t step,
+                       bool isPlanned) {
+  if (raster)
     printer << "raster = " << raster;
+  else
+    printer << (isPlanned ? "planned step = " : "step = ") << step;
 }
 
 static ParseResult parseSize(AsmParser &parser, int64_t &size,
@@ -242,7 +245,8 @@ LogicalResult RingType::verify(EmitError emitError, int64_t stages,
 
 LogicalResult ScheduleType::verify(EmitError emitError, int64_t rows,
                                    int64_t columns, int64_t raster,
-                                   int64_t step, int64_t groupsPerLane) {
+                                   int64_t step, bool isPlanned,
+                                   int64_t groupsPerLane) {
   if (rows < 1 || columns < 1)
     return emitError() << "expects a tile, got " << rows << 'x' << columns;
   if (raster < 0 || step < 0 || (raster == 0) == (step == 0))

@@ -57,21 +57,23 @@ def MoeqGPU_TilesOp : MoeqGPU_Op<"tiles", [AttrSizedOperandSegments, SingleBlock
 def MoeqGPU_ScheduleOp : MoeqGPU_Op<"schedule", [AttrSizedOperandSegments]> {
   let summary = "finds the output tiles on the device";
   let description = [{
-    The in-kernel form of `tiles`: `offsets` points to groups + 1 numbers, or
-    `rows` is the number of rows of the only group. The search over the groups is
-    set up once; each lane keeps the tile prefix and the row bounds of its groups.
+    The in-kernel form of `tiles`: `offsets` points to groups + 1 numbers, `plan`
+    to the table that `moeq.plan` makes of them, or `rows` is the number of rows
+    of the only group. The search over the groups is set up once; each lane keeps
+    the tile prefix of its groups.
 
     ```mlir
-    %s = moeq_gpu.schedule offsets(%offsets, %groups) columns(%n)
+    %s = moeq_gpu.schedule offsets(%offsets) groups(%groups) columns(%n)
         : !moeq_gpu.schedule<128x256, raster = 16, groups_per_lane = 1>
     ```
   }];
   let arguments = (ins Optional<MoeqGPU_GlobalPointer>:$offsets,
+                       Optional<MoeqGPU_GlobalPointer>:$plan,
                        Optional<I32>:$groups, Optional<I32>:$rows, I32:$columns);
   let results = (outs MoeqGPU_ScheduleType:$result);
   let assemblyFormat = [{
-    (`offsets` `(` $offsets^ `,` $groups `)`)? (`rows` `(` $rows^ `)`)?
-    `columns` `(` $columns `)` attr-dict `:` type($result)
+    (`offsets` `(` $offsets^ `)`)? (`plan` `(` $plan^ `)`)? (`groups` `(` $groups^ `)`)?
+    (`rows` `(` $rows^ `)`)? `columns` `(` $columns `)` attr-dict `:` type($result)
   }];
   let hasVerifier = 1;
 }
@@ -88,7 +90,8 @@ def MoeqGPU_ScheduleTileOp : MoeqGPU_Op<"schedule.tile"> {
   let description = [{
     The group, the first row, the end of the rows, and the first column of tile
     `index`. The rows end where those of the group do, or with a `step` where
-    those of the tile do. Executed by whole warps with the same index.
+    those of the tile do; a planned tile may have no rows. Executed by whole
+    warps with the same index.
 
     ```mlir
     %group, %row, %row_end, %column = moeq_gpu.schedule.tile %s[%i] : !schedule

@@ -175,17 +175,20 @@ def MoeqGPU_ScheduleType : MoeqGPU_Type<"Schedule", "schedule"> {
     operands. With a `step`, the rows of each group are shared out evenly, in
     multiples of `step`, over as few tiles as `rows` allows, and tiles are
     ordered by groups, then columns, then rows, so that those which share columns
-    are neighbours.
+    are neighbours. `planned` says that the order of the groups, the rows of their
+    tiles and the splits of tiles come from a table of `moeq.plan`.
 
     ```mlir
     !moeq_gpu.schedule<128x256, raster = 16, groups_per_lane = 1>
     !moeq_gpu.schedule<160x256, step = 8, groups_per_lane = 1>
+    !moeq_gpu.schedule<160x256, planned step = 8, groups_per_lane = 1>
     ```
   }];
   let parameters = (ins "int64_t":$rows, "int64_t":$columns,
-                        "int64_t":$raster, "int64_t":$step, "int64_t":$groupsPerLane);
+                        "int64_t":$raster, "int64_t":$step, "bool":$isPlanned,
+                        "int64_t":$groupsPerLane);
   let assemblyFormat = [{
-    `<` custom<Pair>($rows, $columns) `,` custom<Order>($raster, $step) `,`
+    `<` custom<Pair>($rows, $columns) `,` custom<Order>($raster, $step, $isPlanned) `,`
     `groups_per_lane` `=` $groupsPerLane `>`
   }];
   let genVerifyDecl = 1;
