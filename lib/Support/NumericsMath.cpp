@@ -33,15 +33,25 @@ namespace {
 struct Sum {
   Value high, low;
 };
+
+/// An exponential as a sum times a power of two. The sum is no subnormal, so
+/// that its product with a number rounds relatively; the power comes last.
+struct Exponential {
+  Sum sum;
+  Value power;
+};
 } // namespace
+
+/// Below, exp(x) is 0 even times 2^95.
+static constexpr float kSmallestExponent = -170.0f;
 
 /// exp(x), to about 2^-29: x = n ln 2 + r, |r| <= ln 2 / 2, by Cody and Waite;
 /// exp(r) = 1 + r + r^2 p(r); times 2^n in two steps, since n may reach past
 /// the exponents of f32 at either end.
-static Sum emitExpSum(Elementwise &e, Sum x) {
+static Exponential emitExponential(Elementwise &e, Sum x) {
   const float log2e = 0x1.715476p+0f, ln2High = 0x1.62e4p-1f,
               ln2Low = 0x1.7f7d1cp-20f;
-  Value limited = e.clamp(x.high, -104.0f, 89.0f);
+  Value limited = e.clamp(x.high, kSmallestExponent, 89.0f);
   Value shifted = e.fma(limited, log2e, 0x1.8p23f);
   Value n = e.sub(shifted, 0x1.8p23f);
   // n * ln2High is exact; `rest` is what r lost.
@@ -66,8 +76,15 @@ static Sum emitExpSum(Elementwise &e, Sum x) {
       e.subI(e.toBits(shifted), e.toBits(e.f32(shifted, 0x1.8p23f)));
   Value half = e.shrS(exponent, 1);
   auto power = [&](Value k) { return e.fromBits(e.shl(e.addI(k, 127), 23)); };
-  Value first = power(half), second = power(e.subI(exponent, half));
-  return {e.mul(e.mul(high, first), second), e.mul(e.mul(low, first), second)};
+  Value first = power(half);
+  return {{e.mul(high, first), e.mul(low, first)},
+          power(e.subI(exponent, half))};
+}
+
+/// exp(x), rounded.
+static Value emitRoundedExp(Elementwise &e, Sum x) {
+  Exponential exp = emitExponential(e, x);
+  return e.mul(exp.sum.high, exp.power);
 }
 
 static Value emitApproxExp(Elementwise &e, Value x) {
@@ -85,7 +102,7 @@ static Value emitApproxQuotient(Elementwise &e, Value a, Value b) {
 Value moeq::emitExp(Elementwise &e, Value x, ExpMode mode) {
   if (mode == ExpMode::Approx)
     return emitApproxExp(e, x);
-  return e.select(e.isNaN(x), x, emitExpSum(e, {x, {}}).high);
+  return e.select(e.isNaN(x), x, emitRoundedExp(e, {x, {}}));
 }
 
 CompensatedSum moeq::emitSum(Elementwise &e, CompensatedSum a,
@@ -105,7 +122,7 @@ Value moeq::emitExpDifference(Elementwise &e, Value a, Value b) {
   Value isInRange = e.compare(CmpFPredicate::OGT, difference, -104.0f);
   low = e.select(isInRange, low, e.f32(low, 0.0f));
   return e.select(e.isNaN(difference), difference,
-                  emitExpSum(e, {difference, low}).high);
+                  emitRoundedExp(e, {difference, low}));
 }
 
 Value moeq::emitOrderKey(Elementwise &e, Value x) {
@@ -124,7 +141,7 @@ static Value emitFinite(Elementwise &e, Value x) {
 /// x / (1 + exp(-z)), or the sigmoid alone where x is null. With t = exp(-|z|),
 /// which cannot overflow, it is x t / (1 + t) where z is negative and x / (1 +
 /// t) elsewhere; what each step rounds off goes into one correction of the
-/// quotient.
+/// quotient, which the power of two in the numerator's t follows.
 static Value emitTimesSigmoid(Elementwise &e, Value x, Sum z, ExpMode mode) {
   if (mode == ExpMode::Approx) {
     Value exp = emitApproxExp(e, e.neg(z.high));
@@ -134,20 +151,22 @@ static Value emitTimesSigmoid(Elementwise &e, Value x, Sum z, ExpMode mode) {
   auto minusAbs = [&](Value value) {
     return value ? e.select(isNegative, value, e.neg(value)) : Value();
   };
-  Sum t = emitExpSum(e, {minusAbs(z.high), minusAbs(z.low)});
+  auto [part, power] = emitExponential(e, {minusAbs(z.high), minusAbs(z.low)});
+  Sum t = {e.mul(part.high, power), e.mul(part.low, power)};
   Value sum = e.add(t.high, 1.0f);
   Value sumLow = e.add(e.add(e.sub(1.0f, sum), t.high), t.low);
 
   Value numerator, numeratorLow;
   if (x) {
     Value finite = emitFinite(e, x);
-    Value product = e.mul(finite, t.high);
-    Value lost = e.fma(finite, t.low, e.fma(finite, t.high, e.neg(product)));
+    Value product = e.mul(finite, part.high);
+    Value lost =
+        e.fma(finite, part.low, e.fma(finite, part.high, e.neg(product)));
     numerator = e.select(isNegative, product, x);
     numeratorLow = e.select(isNegative, lost, e.f32(x, 0.0f));
   } else {
-    numerator = e.select(isNegative, t.high, e.f32(sum, 1.0f));
-    numeratorLow = e.select(isNegative, t.low, e.f32(sum, 0.0f));
+    numerator = e.select(isNegative, part.high, e.f32(sum, 1.0f));
+    numeratorLow = e.select(isNegative, part.low, e.f32(sum, 0.0f));
   }
   Value reciprocal = e.div(1.0f, sum);
   Value quotient = e.mul(numerator, reciprocal);
@@ -157,6 +176,9 @@ static Value emitTimesSigmoid(Elementwise &e, Value x, Sum z, ExpMode mode) {
   Value corrected = e.fma(rest, reciprocal, quotient);
   // Inf has no rest; NaN stays one.
   Value result = e.select(e.isNaN(rest), quotient, corrected);
+  Value isZero = e.compare(CmpFPredicate::OLT, z.high, kSmallestExponent);
+  power = e.select(isNegative, power, e.f32(power, 1.0f));
+  result = e.mul(result, e.select(isZero, e.f32(power, 0.0f), power));
   return e.select(e.isNaN(z.high), z.high, result);
 }
 
@@ -164,19 +186,20 @@ Value moeq::emitSigmoid(Elementwise &e, Value x, ExpMode mode) {
   return emitTimesSigmoid(e, {}, {x, {}}, mode);
 }
 
-/// exp(-a^2 / 2) from a and its square.
-static Sum emitGaussian(Elementwise &e, Sum square, ExpMode mode) {
+/// exp(-a^2 / 2) from the square of a.
+static Exponential emitGaussian(Elementwise &e, Sum square, ExpMode mode) {
   Value half = e.mul(square.high, -0.5f);
   if (mode == ExpMode::Approx)
-    return {emitApproxExp(e, half), e.f32(half, 0.0f)};
-  return emitExpSum(e, {half, e.mul(square.low, -0.5f)});
+    return {{emitApproxExp(e, half), e.f32(half, 0.0f)}, e.f32(half, 1.0f)};
+  return emitExponential(e, {half, e.mul(square.low, -0.5f)});
 }
 
 /// x Phi(x). Near 0, x / 2 + x^2 p(x^2). Elsewhere, with a = |x|, d = a + 1.5
 /// and t = (a - 1.5) / d, Phi(-a) = exp(-a^2 / 2) p(t) / d. The latter is
 /// formed as a sum of two throughout, since each step would add to the error.
 static Value emitGelu(Elementwise &e, Value x, ExpMode mode) {
-  Value a = e.minNumber(e.abs(x), e.f32(x, 14.5f));
+  // Beyond, the result is x or 0.
+  Value limited = e.clamp(x, -14.5f, 14.5f), a = e.abs(limited);
   Value square = e.mul(a, a);
   Value squareLow = e.fma(a, a, e.neg(square));
   Value near =
@@ -212,13 +235,12 @@ static Value emitGelu(Elementwise &e, Value x, ExpMode mode) {
     low = e.fma(left.low, right.high, low);
     return {high, e.fma(left.high, right.low, low)};
   };
-  Sum gaussian = emitGaussian(e, {square, squareLow}, mode);
+  auto [gaussian, power] = emitGaussian(e, {square, squareLow}, mode);
   Sum phi = product(gaussian, product({p, pLow}, {reciprocal, reciprocalLow}));
-  Value finite = emitFinite(e, x);
-  Sum tail = product({finite, e.f32(x, 0.0f)}, phi);
+  Sum both = product({limited, e.f32(x, 0.0f)}, phi);
+  Value tail = e.mul(e.add(both.high, both.low), power);
   Value isNegative = e.compare(CmpFPredicate::OLT, x, 0.0f);
-  Value far = e.select(isNegative, e.add(tail.high, tail.low),
-                       e.sub(x, e.add(tail.high, tail.low)));
+  Value far = e.select(isNegative, tail, e.sub(x, tail));
   Value isNear = e.compare(CmpFPredicate::OLT, a, 0.65f);
   return e.select(e.isNaN(x), x, e.select(isNear, near, far));
 }

@@ -41,7 +41,7 @@ CompensatedSum emitSum(Elementwise &e, CompensatedSum a, CompensatedSum b);
 /// NaN is below every number. It is never the smallest i32.
 Value emitOrderKey(Elementwise &e, Value x);
 
-/// 1 / (1 + exp(-x)), at most 2 ulp.
+/// 1 / (1 + exp(-x)), at most 1 ulp.
 Value emitSigmoid(Elementwise &e, Value x, ExpMode mode = ExpMode::Ieee);
 
 /// What an activation function is besides its name. The defaults of clamped
@@ -65,7 +65,8 @@ ActivationParameters getActivationParameters(OpTy op) {
 }
 
 /// The value of an activation function by the table of `moeq.activate`. `up` is
-/// null unless the function is gated. At most 2 ulp.
+/// null unless the function is gated. At most 2 ulp; a gated function
+/// multiplies after that by `up`, and rounds once more.
 Value emitActivation(Elementwise &e, const ActivationParameters &parameters,
                      Value gate, Value up = {});
 

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from reference import formats
+from reference.compare import unit
 from reference.quantize import Recipe, quantize
 from reference.scaled import Format, Scaled
 
@@ -53,27 +54,50 @@ def prepack(x, source: str, target: str):
     return out
 
 
-def activate_f64(x, function, gate_layout="gate_first", limit=7.0, alpha=1.702, row_weight=None):
-    """[S, F], or [S, 2F] for a gated function, to [S, F] in f64."""
+def factors(x, function, gate_layout="gate_first", limit=7.0, alpha=1.702, row_weight=None):
+    """What the result is a product of, in order: the activation of the gate, for a gated
+    function the other half, and the row's weight."""
     x = np.asarray(x).astype(np.float64)
-    if function in GATED:
-        g, u = split(x, gate_layout)
-        if function == "clamped_swiglu":
-            g, u = np.minimum(g, limit), np.clip(u, -limit, limit)
-            y = g * sigmoid(alpha * g) * (u + 1)
-        else:
-            gate = {"swiglu": silu, "geglu": gelu, "reglu": lambda v: np.maximum(v, 0)}[function]
-            y = gate(g) * u
+    g, u = split(x, gate_layout) if function in GATED else (x, None)
+    if function == "clamped_swiglu":
+        g, u = np.minimum(g, limit), np.clip(u, -limit, limit) + 1
+        result = [g * sigmoid(np.float64(np.float32(alpha)) * g), u]
+    elif function in GATED:
+        gate = {"swiglu": silu, "geglu": gelu, "reglu": lambda v: np.maximum(v, 0)}[function]
+        result = [gate(g), u]
     else:
-        y = {
-            "identity": lambda v: v,
-            "relu": lambda v: np.maximum(v, 0),
-            "srelu": lambda v: np.maximum(v, 0) ** 2,
-            "silu": silu,
-            "gelu": gelu,
-            "gelu_tanh": gelu_tanh,
-        }[function](x)
-    return y if row_weight is None else y * np.asarray(row_weight, np.float64)[:, None]
+        result = [
+            {
+                "identity": lambda v: v,
+                "relu": lambda v: np.maximum(v, 0),
+                "srelu": lambda v: np.maximum(v, 0) ** 2,
+                "silu": silu,
+                "gelu": gelu,
+                "gelu_tanh": gelu_tanh,
+            }[function](x)
+        ]
+    if row_weight is not None:
+        result.append(np.asarray(row_weight, np.float64)[:, None])
+    return result
+
+
+def activate_f64(x, function, **options):
+    """[S, F], or [S, 2F] for a gated function, to [S, F] in f64."""
+    return math.prod(factors(x, function, **options))
+
+
+def ulp_bound(x, function, **options):
+    """How many ulp of f32 a result may be off: 2 ulp of the activation, and half an ulp
+    of each factor that is a sum and of each product."""
+    value, *others = factors(x, function, **options)
+    error = 2 * unit(value, "f32")
+    for i, factor in enumerate(others):
+        is_sum = function == "clamped_swiglu" and i == 0
+        factor_error = is_sum * unit(factor, "f32") / 2
+        error = error * np.abs(factor) + (np.abs(value) + error) * factor_error
+        value = value * factor
+        error = error + unit(value, "f32") / 2
+    return error / unit(value, "f32")
 
 
 def activate(x, function, element="f32", **options) -> np.ndarray:

@@ -23,19 +23,24 @@ def assert_same(got, want, what="result"):
         )
 
 
-def ulps(got, want, element: str) -> np.ndarray:
-    """The distance of numbers from f64 ones, in units of the last place of `element`."""
+def unit(x, element: str) -> np.ndarray:
+    """The unit of the last place of `element` at f64 numbers."""
     digits = {"f32": 24, "bf16": 8, "f16": 11}[element]
     lowest = {"f32": -149, "bf16": -133, "f16": -24}[element]
+    exponent = np.frexp(np.where(np.isfinite(x), x, 0))[1]
+    return np.ldexp(1.0, np.maximum(exponent - digits, lowest))
+
+
+def ulps(got, want, element: str) -> np.ndarray:
+    """The distance of numbers from f64 ones, in units of the last place of `element`."""
     got, want = np.asarray(got).astype(np.float64), np.asarray(want, np.float64)
-    exponent = np.frexp(np.where(np.isfinite(want), want, 0))[1]
-    unit = np.ldexp(1.0, np.maximum(exponent - digits, lowest))
     with np.errstate(invalid="ignore"):
-        distance = np.abs(got - want) / unit
+        distance = np.abs(got - want) / unit(want, element)
     return np.where((got == want) | np.isnan(got) & np.isnan(want), 0, distance)
 
 
 def assert_ulps(got, want, element: str, limit=2.0, what="result"):
+    """`limit` is one number, or one for each element."""
     got = np.asarray(got)
     assert got.shape == want.shape, f"{what}: expects shape {want.shape}, got {got.shape}"
     distance = ulps(got, want, element)
@@ -44,8 +49,9 @@ def assert_ulps(got, want, element: str, limit=2.0, what="result"):
     if wrong.any():
         at = tuple(np.argwhere(wrong)[0])
         raise AssertionError(
-            f"{what}: {np.sum(wrong)} of {wrong.size} are more than {limit} ulp off, first at "
-            f"{at}: expects {want[at]}, got {got[at]}"
+            f"{what}: {np.sum(wrong)} of {wrong.size} are too many ulp off, first at "
+            f"{at}: expects {want[at]} to {np.broadcast_to(limit, got.shape)[at]} ulp, "
+            f"got {got[at]}"
         )
 
 
