@@ -50,6 +50,10 @@ struct MatmulKernelSpec {
   /// Whether tiles come from a table of `moeq.plan`, in place of offsets: with
   /// `swapAb`.
   bool isPlanned = false;
+  /// Whether each group has M rows in memory, of which the first `counts` [E]
+  /// are its own. It is grouped then, by these in place of offsets, and rows
+  /// are those of all groups: e * M + i.
+  bool isMasked = false;
 
   /// Scales that span K, of type f32, bf16 or f16: acc * (lhs scale * rhs
   /// scale). Tensor or Vector.
@@ -103,14 +107,14 @@ enum class MatmulParameter {
   RhsMap, ///< Of the weights as [E * N, K].
   OutMap, ///< Not with `swapAb`.
   Out,
-  Offsets,
-  Plan, ///< In place of `Offsets`.
+  Offsets, ///< Or the counts.
+  Plan,    ///< In place of `Offsets`.
   LhsScale,
   RhsScale,
   LhsScalePitch,   ///< Of scales that are contiguous along the rows (i32).
   EpilogueOperand, ///< One for each, by `index`.
   Counter,  ///< Of the tiles taken: an i32 that is zero between launches.
-  Rows,     ///< M (i32), where the rows are not grouped.
+  Rows,     ///< M (i32), where the rows are not grouped, or masked.
   Columns,  ///< N (i32)
   Depth,    ///< K (i32)
   Groups,   ///< E (i32)

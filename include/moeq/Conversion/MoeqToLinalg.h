@@ -19,11 +19,13 @@
 namespace mlir::moeq {
 
 /// The element of a matmul on memrefs at `row` and `column`, epilogue included,
-/// in loops of memref.load. `expert` is that of the row.
+/// in loops of memref.load. `expert` is that of the row, `indices` are those of
+/// the row in C: [expert, row of it] where rows are masked; `row` counts all.
 FailureOr<Value> emitMatmulElement(Elementwise &e, MatmulOp op, Value row,
                                    Value column);
 FailureOr<Value> emitMatmulElement(Elementwise &e, GroupedMatmulOp op,
-                                   Value row, Value column, Value expert);
+                                   Value row, ValueRange indices, Value column,
+                                   Value expert);
 
 } // namespace mlir::moeq
 

@@ -131,8 +131,8 @@ struct ScheduleState {
   Value size;     ///< The tiles.
   Value columnTiles;
   Value groups;
-  Value table; ///< The offsets or the plan. Where there is neither, the one
-               ///< group has `rows` rows.
+  Value table; ///< The offsets, the counts or the plan. Where there is none,
+               ///< the one group has `rows` rows, as masked ones in memory.
   Value rows;
 
   SmallVector<Value> pack() const {

@@ -65,15 +65,20 @@ static SmallVector<Value> emitPlanRow(Emitter &e, Value plan, Value index) {
   return fields;
 }
 
-// Group `index` of the offsets or the plan.
-static Group emitGroup(Emitter &e, ScheduleType type, Value table,
-                       Value index) {
+// Group `index` of the offsets, the counts or the plan.
+static Group emitGroup(Emitter &e, ScheduleType type,
+                       const ScheduleState &state, Value index) {
   if (type.getIsPlanned()) {
-    SmallVector<Value> fields = emitPlanRow(e, table, e.add(index, 1));
+    SmallVector<Value> fields = emitPlanRow(e, state.table, e.add(index, 1));
     return {fields[kExpert], fields[kRow], fields[kEnd], fields[kWidth]};
   }
   Type i32 = e.b.getI32Type();
-  Value address = e.at(table, i32, index);
+  Value address = e.at(state.table, i32, index);
+  if (type.getMasked()) {
+    Value row = e.mul(index, state.rows);
+    Value count = e.min(e.loadConstant(i32, address, 4), state.rows);
+    return {index, row, e.add(row, count), Value()};
+  }
   return {index, e.loadConstant(i32, address, 4),
           e.loadConstant(i32, e.at(address, i32, 1), 4), Value()};
 }
@@ -88,10 +93,11 @@ static Value emitRowTiles(Emitter &e, ScheduleType type, const Group &group) {
 }
 
 // The row tiles of group `index`; none where there is no such group.
-static Value emitGroupTiles(Emitter &e, ScheduleType type, Value table,
-                            Value groups, Value index) {
-  Group group = emitGroup(e, type, table, e.min(index, e.sub(groups, 1)));
-  return e.select(e.below(index, groups), emitRowTiles(e, type, group),
+static Value emitGroupTiles(Emitter &e, ScheduleType type,
+                            const ScheduleState &state, Value index) {
+  Value last = e.sub(state.groups, 1);
+  Group group = emitGroup(e, type, state, e.min(index, last));
+  return e.select(e.below(index, state.groups), emitRowTiles(e, type, group),
                   e.i32(0));
 }
 
@@ -111,7 +117,7 @@ struct ScheduleLowering : KernelPattern<ScheduleOp> {
     ScheduleState state;
     state.columnTiles = e.ceilDiv(adaptor.getColumns(), type.getColumns());
 
-    if (adaptor.getRows()) {
+    if (!adaptor.getGroups()) {
       state.groups = e.i32(1);
       state.table = LLVM::PoisonOp::create(
           rewriter, loc,
@@ -122,17 +128,19 @@ struct ScheduleLowering : KernelPattern<ScheduleOp> {
           e.select(e.equal(lane, 0), emitRowTiles(e, type, group), e.i32(0));
     } else {
       state.groups = adaptor.getGroups();
-      state.table = op.getPlan() ? adaptor.getPlan() : adaptor.getOffsets();
-      state.rows = e.i32(0);
+      state.table = op.getPlan()     ? adaptor.getPlan()
+                    : op.getCounts() ? adaptor.getCounts()
+                                     : adaptor.getOffsets();
+      state.rows = op.getCounts() ? adaptor.getRows() : e.i32(0);
       Value first = e.mul(lane, chunk);
-      tiles = emitGroupTiles(e, type, state.table, state.groups, first);
+      tiles = emitGroupTiles(e, type, state, first);
       if (chunk > 1) {
         auto loop = scf::ForOp::create(
             rewriter, loc, e.i32(1), e.i32(chunk), e.i32(1), tiles,
             [&](OpBuilder &builder, Location loc, Value i, ValueRange sum) {
               Emitter inner(builder, loc);
-              Value next = emitGroupTiles(inner, type, state.table,
-                                          state.groups, inner.add(first, i));
+              Value next =
+                  emitGroupTiles(inner, type, state, inner.add(first, i));
               scf::YieldOp::create(builder, loc, inner.add(sum.front(), next));
             });
         tiles = loop.getResult(0);
@@ -174,10 +182,9 @@ std::pair<Group, Value> emitFindGroup(Emitter &e, ScheduleType type,
   auto [index, before] = search(state.prefix, tile);
   if (int64_t chunk = type.getGroupsPerLane(); chunk > 1) {
     Value lane = e.lane(), first = e.mul(index, chunk);
-    Value tiles = e.select(
-        e.below(lane, chunk),
-        emitGroupTiles(e, type, state.table, state.groups, e.add(first, lane)),
-        e.i32(0));
+    Value tiles =
+        e.select(e.below(lane, chunk),
+                 emitGroupTiles(e, type, state, e.add(first, lane)), e.i32(0));
     Value prefix = emitScan(e, tiles, lane, llvm::PowerOf2Ceil(chunk));
     auto [inLane, more] = search(prefix, e.sub(tile, before));
     index = e.add(first, inLane);
@@ -185,7 +192,7 @@ std::pair<Group, Value> emitFindGroup(Emitter &e, ScheduleType type,
   }
   if (type.getGroupsPerLane() == 0)
     return {{index, e.i32(0), state.rows, Value()}, before};
-  return {emitGroup(e, type, state.table, index), before};
+  return {emitGroup(e, type, state, index), before};
 }
 
 struct ScheduleTileLowering : KernelPattern<ScheduleTileOp> {

@@ -53,6 +53,8 @@ static Value findExpert(KernelBuilder &k, Value offsets, Value experts,
                    })[0];
 }
 
+/// One thread for each element of the result, with its row, counted over all
+/// experts, and its column.
 template <typename OpTy>
 static LogicalResult
 buildGeneral(OpTy op, gpu::GPUModuleOp module,
@@ -60,14 +62,19 @@ buildGeneral(OpTy op, gpu::GPUModuleOp module,
   Value out = op.getOuts();
   KernelBuilder k(module, op, kThreads);
   Value number = k.add(k.mul(k.block(), k.index(kThreads)), k.thread());
-  Value rows = k.size(out, 0), columns = k.size(out, 1);
+  int64_t columnDim = cast<MemRefType>(out.getType()).getRank() - 1;
+  Value rows = k.size(out, 0), columns = k.size(out, columnDim);
+  Value elements = k.hostMul(k.hostSize(out, 0), k.hostSize(out, columnDim));
+  if (columnDim == 2) {
+    rows = k.mul(rows, k.size(out, 1));
+    elements = k.hostMul(elements, k.hostSize(out, 1));
+  }
   LogicalResult result = success();
   k.ifThen(k.ltU(number, k.mul(rows, columns)), [&] {
     SmallVector<Value> at = k.delinearize(number, {rows, columns});
     result = body(k, at[0], at[1]);
   });
-  k.launch(k.hostCeilDiv(k.hostMul(k.hostSize(out, 0), k.hostSize(out, 1)),
-                         kThreads));
+  k.launch(k.hostCeilDiv(elements, kThreads));
   return result;
 }
 
@@ -89,24 +96,34 @@ LogicalResult moeq::buildGeneralMatmul(GroupedMatmulOp op,
   return buildGeneral(
       op, module,
       [&](KernelBuilder &k, Value row, Value column) -> LogicalResult {
-        Value offsets = op.getOffsets();
-        Value expert =
-            findExpert(k, offsets, k.size(op.getRhs().front(), 0), row);
-        Value end = k.ifElse(
-            k.isNonNegative(expert),
-            [&] { return k.loadIndex(offsets, k.add(expert, k.index(1))); },
-            k.index(0));
+        Value expert, end;
+        SmallVector<Value> indices{row};
+        if (op.isMasked()) {
+          Value rows = k.size(op.getOuts(), 1);
+          indices = {k.divU(row, rows), k.remU(row, rows)};
+          expert = indices[0];
+          end = k.loadIndex(op.getCounts(), expert);
+        } else {
+          Value offsets = op.getOffsets();
+          expert = findExpert(k, offsets, k.size(op.getRhs().front(), 0), row);
+          end = k.ifElse(
+              k.isNonNegative(expert),
+              [&] { return k.loadIndex(offsets, k.add(expert, k.index(1))); },
+              k.index(0));
+        }
         LogicalResult result = success();
         // Rows outside of every group keep what they hold.
-        Value isInside =
-            arith::CmpIOp::create(k, arith::CmpIPredicate::slt, row, end);
+        Value isInside = arith::CmpIOp::create(k, arith::CmpIPredicate::slt,
+                                               indices.back(), end);
         k.ifThen(isInside, [&] {
           FailureOr<Value> element = emitReference(k, [&](Elementwise &e) {
-            return emitMatmulElement(e, op, row, column, expert);
+            return emitMatmulElement(e, op, row, indices, column, expert);
           });
           result = element;
-          if (succeeded(element))
-            k.store(*element, op.getOuts(), {row, column});
+          if (failed(element))
+            return;
+          indices.push_back(column);
+          k.store(*element, op.getOuts(), indices);
         });
         return result;
       });

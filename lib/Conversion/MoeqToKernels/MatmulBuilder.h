@@ -118,6 +118,8 @@ private:
   };
   SmallVector<RowOperand, 2> getRowOperands();
   Early buildEarly(Tile tile, int64_t width);
+  /// The one of equal parts of the left scales that the tile's rows are of.
+  Value getLhsPart(Tile tile) { return spec.isMasked ? tile.group : i32(0); }
   Value buildScaleScalar(Kind kind, Type type, Value index);
   Value buildToF32(Value scalar);
   void buildEpilogue(const Consumer &consumer, Tile tile,

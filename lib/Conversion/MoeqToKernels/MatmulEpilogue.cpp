@@ -61,7 +61,7 @@ MatmulBuilder::Early MatmulBuilder::buildEarly(Tile tile, int64_t width) {
   }
   if (spec.lhsScale == ScalePlacement::Tensor)
     early.lhsScale =
-        buildScaleScalar(Kind::LhsScale, spec.lhsScaleType, i32(0));
+        buildScaleScalar(Kind::LhsScale, spec.lhsScaleType, getLhsPart(tile));
   if (spec.rhsScale == ScalePlacement::Tensor)
     early.rhsScale =
         buildScaleScalar(Kind::RhsScale, spec.rhsScaleType, tile.group);

@@ -83,7 +83,7 @@ void MatmulBuilder::buildFunction() {
     addInput(Kind::EpilogueOperand, i);
   if (isDynamic())
     addParameter(Kind::Counter, global, {b.getNamedAttr("llvm.noalias", unit)});
-  if (!spec.isGrouped)
+  if (!spec.isGrouped || spec.isMasked)
     addSize(Kind::Rows, ShapedType::kDynamic);
   addSize(Kind::Columns, spec.columns);
   addSize(Kind::Depth, spec.depth);
@@ -153,16 +153,19 @@ MatmulKernel MatmulBuilder::build() {
                               : llvm::divideCeil(spec.groups, kWarpThreads);
   auto scheduleType = ScheduleType::get(
       context, spec.tileRows, spec.tileColumns, spec.swapAb ? 0 : spec.raster,
-      spec.swapAb ? spec.getRowStep() : 0, spec.isPlanned, groupsPerLane);
+      spec.swapAb ? spec.getRowStep() : 0, spec.isPlanned, groupsPerLane,
+      spec.isMasked);
   auto getWhere = [&](Kind kind, bool isUsed) {
     return isUsed ? getParameter(kind) : Value();
   };
   schedule = ScheduleOp::create(
       b, scheduleType,
-      getWhere(Kind::Offsets, spec.isGrouped && !spec.isPlanned),
+      getWhere(Kind::Offsets,
+               spec.isGrouped && !spec.isPlanned && !spec.isMasked),
       getWhere(Kind::Plan, spec.isPlanned),
+      getWhere(Kind::Offsets, spec.isMasked),
       spec.isGrouped ? getExtent(spec.groups, Kind::Groups) : Value(),
-      getWhere(Kind::Rows, !spec.isGrouped), columns);
+      getWhere(Kind::Rows, !spec.isGrouped || spec.isMasked), columns);
   first = NVVM::BlockIdXOp::create(b, b.getI32Type());
   step = NVVM::GridDimXOp::create(b, b.getI32Type());
   count = ScheduleSizeOp::create(b, schedule);

@@ -103,7 +103,7 @@ inline int64_t getConsumerRegisters(const MatmulKernelSpec &spec) {
 struct MatmulView {
   explicit MatmulView(Operation *op);
   ValueRange lhs, rhs, operands;
-  Value out, offsets, plan;
+  Value out, offsets, counts, rows, plan;
   TypeAttr lhsFormat, rhsFormat;
   ArrayRef<int32_t> maps;
   moeq::AccumulateAttr accumulate;

@@ -165,6 +165,8 @@ MatmulView::MatmulView(Operation *op) {
   if (auto grouped = dyn_cast<moeq::GroupedMatmulOp>(op)) {
     initView(*this, grouped);
     offsets = grouped.getOffsets();
+    counts = grouped.getCounts();
+    rows = grouped.getRows();
     plan = grouped.getPlan();
   }
 }
@@ -225,8 +227,8 @@ mlir::moeq_gpu::getMatmulKernelSpec(Operation *op, int64_t sharedMemory,
     reason = "the op is no matmul on memrefs";
     return failure();
   }
-  if (op->getAttr("gated")) {
-    reason = "its epilogue is gated";
+  if (op->getAttr("gated") || view.rows) {
+    reason = view.rows ? "its rows are gathered" : "its epilogue is gated";
     return failure();
   }
   FailureOr<moeq::OperandInfo> lhs =
@@ -244,7 +246,8 @@ mlir::moeq_gpu::getMatmulKernelSpec(Operation *op, int64_t sharedMemory,
   spec.out = cast<MemRefType>(view.out.getType()).getElementType();
   spec.depth = rhs->shape.back();
   spec.columns = rhs->shape[rhs->getRank() - 2];
-  spec.isGrouped = static_cast<bool>(view.offsets);
+  spec.isMasked = static_cast<bool>(view.counts);
+  spec.isGrouped = spec.isMasked || view.offsets;
   spec.groups = spec.isGrouped ? rhs->shape.front() : 1;
 
   FailureOr<OperandScales> lhsScales = getScales(*lhs),

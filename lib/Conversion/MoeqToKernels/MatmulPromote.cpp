@@ -35,14 +35,26 @@ struct MatmulBuilder::BlockScales {
 MatmulBuilder::BlockScales MatmulBuilder::buildBlockScales(Tile tile, Value k) {
   BlockScales scales;
   if (spec.lhsBlockScale == ScalePlacement::Tensor) {
-    scales.lhs = buildScaleScalar(Kind::LhsScale, spec.lhsScaleType, k);
+    scales.lhs = buildScaleScalar(Kind::LhsScale, spec.lhsScaleType,
+                                  add(mul(getLhsPart(tile), depthTiles), k));
   } else if (spec.lhsBlockScale == ScalePlacement::Vector) {
-    Value pitch =
-        spec.lhsScaleIsMnMajor ? getParameter(Kind::LhsScalePitch) : depthTiles;
+    Value base = getParameter(Kind::LhsScale), pitch = depthTiles,
+          row = tile.row, rowEnd = tile.rowEnd;
+    if (spec.lhsScaleIsMnMajor)
+      pitch = getParameter(Kind::LhsScalePitch);
+    if (spec.lhsScaleIsMnMajor && spec.isMasked) {
+      // Those of each group are apart.
+      Value plane = mul(tile.group, depthTiles);
+      Value first = mul(tile.group, getParameter(Kind::Rows));
+      base = LLVM::GEPOp::create(
+          b, base.getType(), spec.lhsScaleType, base,
+          ValueRange(arith::MulIOp::create(b, toI64(plane), toI64(pitch))));
+      row = arith::SubIOp::create(b, row, first);
+      rowEnd = arith::SubIOp::create(b, rowEnd, first);
+    }
     auto load = LoadOp::create(
         b, FragmentType::get(context, kInstructionRows, 1, spec.lhsScaleType),
-        getParameter(Kind::LhsScale), tile.row, k, toI64(pitch), tile.rowEnd,
-        Value());
+        base, row, k, toI64(pitch), rowEnd, Value());
     load.setTransposed(spec.lhsScaleIsMnMajor);
     scales.lhs = load;
   }

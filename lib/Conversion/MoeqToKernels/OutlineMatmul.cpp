@@ -77,8 +77,8 @@ static LogicalResult outlineMatmul(OpTy op, gpu::GPUModuleOp module) {
   };
   Value weights = view.rhs.front();
   int64_t columnDim = cast<MemRefType>(weights.getType()).getRank() - 2;
-  Value rows = extent(view.lhs.front(), 0),
-        columns = extent(weights, columnDim);
+  int64_t rowDim = cast<MemRefType>(view.out.getType()).getRank() - 2;
+  Value rows = extent(view.out, rowDim), columns = extent(weights, columnDim);
   Value groups = spec->isGrouped ? extent(weights, 0) : index(1);
 
   SmallVector<Value> operands;
@@ -100,7 +100,7 @@ static LogicalResult outlineMatmul(OpTy op, gpu::GPUModuleOp module) {
       operands.push_back(view.out);
       break;
     case MatmulParameter::Offsets:
-      operands.push_back(view.offsets);
+      operands.push_back(view.counts ? view.counts : view.offsets);
       break;
     case MatmulParameter::Plan:
       operands.push_back(view.plan);
@@ -112,7 +112,7 @@ static LogicalResult outlineMatmul(OpTy op, gpu::GPUModuleOp module) {
       operands.push_back(view.rhs[1]);
       break;
     case MatmulParameter::LhsScalePitch:
-      operands.push_back(toI32(extent(view.lhs[1], 1)));
+      operands.push_back(toI32(extent(view.lhs[1], rowDim + 1)));
       break;
     case MatmulParameter::EpilogueOperand:
       operands.push_back(view.operands[parameter.index]);
@@ -150,6 +150,8 @@ static LogicalResult outlineMatmul(OpTy op, gpu::GPUModuleOp module) {
   // has one partial tile of rows at most. A plan splits tiles, for all of them.
   Value grid = index(chip->sms);
   if (!spec->isPlanned) {
+    if (spec->isMasked)
+      rows = arith::MulIOp::create(b, rows, groups);
     Value rowTiles = arith::AddIOp::create(
         b, arith::DivUIOp::create(b, rows, index(spec->tileRows)), groups);
     Value columnTiles =

@@ -31,10 +31,10 @@ namespace {
 /// The sum of one element of a matmul.
 class DotProduct {
 public:
-  DotProduct(const Operand &lhs, const Operand &rhs, int64_t rank,
-             std::optional<AccumulateAttr> accumulate)
-      : lhs(lhs), rhs(rhs), lhsBlock(lhs.getBlockOf(1)),
-        rhsBlock(rhs.getBlockOf(rank - 1)),
+  DotProduct(const Operand &lhs, int64_t lhsRank, const Operand &rhs,
+             int64_t rhsRank, std::optional<AccumulateAttr> accumulate)
+      : lhs(lhs), rhs(rhs), lhsBlock(lhs.getBlockOf(lhsRank - 1)),
+        rhsBlock(rhs.getBlockOf(rhsRank - 1)),
         isInteger(lhs.isInteger() && rhs.isInteger()),
         isMx(hasE8M0Scale(lhs) && hasE8M0Scale(rhs)) {
     if (isMx)
@@ -151,21 +151,32 @@ private:
 };
 } // namespace
 
-/// The element that is stored for the sums of a row and a column of the result,
-/// those of `columns` of the product: one, or two where the epilogue gates.
-/// `expert` is null in a plain matmul.
+namespace {
+/// The place of an element of the result: its row, counted over all experts,
+/// the indices of the row in C, its column, and the expert, which is null in a
+/// plain matmul.
+struct Place {
+  Value row;
+  SmallVector<Value, 2> indices;
+  Value column, expert;
+};
+} // namespace
+
+/// The element that is stored for the sums at a place, those of `columns` of
+/// the product: one, or two where the epilogue gates.
 template <typename OpTy>
 static Value emitEpilogue(Elementwise &e, OpTy op, ArrayRef<Value> sums,
-                          ArrayRef<Value> columns, Value row, Value column,
-                          Value expert) {
+                          ArrayRef<Value> columns, const Place &place) {
   OpBuilder &b = e.getBuilder();
   Location loc = e.getLoc();
   if (op.getEpilogue().empty())
     return emitFromF32(
         e, sums[0], cast<MemRefType>(op.getOuts().getType()).getElementType());
   Block &block = op.getEpilogue().front();
-  SmallVector<Value> arguments(sums);
-  arguments.append({row, column});
+  SmallVector<Value> arguments(sums),
+      element(place.indices.begin(), place.indices.end());
+  element.push_back(place.column);
+  arguments.append({place.row, place.column});
   for (auto [operand, map] :
        llvm::zip(op.getEpilogueOperands(), op.getEpilogueMaps())) {
     auto load = [&, source = operand](ArrayRef<Value> indices) {
@@ -173,14 +184,14 @@ static Value emitEpilogue(Elementwise &e, OpTy op, ArrayRef<Value> sums,
     };
     switch (static_cast<EpilogueMap>(map)) {
     case EpilogueMap::Row:
-      load({row});
+      load(place.indices);
       break;
     case EpilogueMap::RowColumn:
-      load({row, column});
+      load(element);
       break;
     case EpilogueMap::Column:
       for (Value of : columns)
-        expert ? load({expert, of}) : load({of});
+        place.expert ? load({place.expert, of}) : load({of});
       break;
     }
   }
@@ -192,41 +203,77 @@ static Value emitEpilogue(Elementwise &e, OpTy op, ArrayRef<Value> sums,
       cast<YieldOp>(block.getTerminator()).getValue());
 }
 
+static bool isMasked(MatmulOp) { return false; }
+static bool isMasked(GroupedMatmulOp op) { return op.isMasked(); }
+
 template <typename OpTy>
 static Value emitDepth(OpBuilder &b, OpTy op) {
-  return memref::DimOp::create(b, op.getLoc(), op.getLhs().front(), 1);
+  Value lhs = op.getLhs().front();
+  return memref::DimOp::create(b, op.getLoc(), lhs,
+                               cast<MemRefType>(lhs.getType()).getRank() - 1);
 }
 
-/// The element at a row and column, of sums over `depth` products.
+/// The element at a place, of sums over `depth` products.
 template <typename OpTy>
 static FailureOr<Value> emitElement(Elementwise &e, OpTy op, Value depth,
-                                    Value row, Value column, Value expert) {
+                                    const Place &place) {
   FailureOr<Operand> lhs =
       getOperand(op, op.getLhs(), op.getLhsFormatAttr(), "lhs");
   FailureOr<Operand> rhs =
       getOperand(op, op.getRhs(), op.getRhsFormatAttr(), "rhs");
   if (failed(lhs) || failed(rhs))
     return failure();
-  SmallVector<Value> columns{column}, sums;
+  Location loc = op.getLoc();
+  SmallVector<Value> columns{place.column}, sums;
   if (op.getGated()) {
-    GateColumns gated = emitGateColumns(e.getBuilder(), op.getLoc(),
-                                        GateLayout::Interleaved8, column,
+    GateColumns gated = emitGateColumns(e.getBuilder(), loc,
+                                        GateLayout::Interleaved8, place.column,
                                         /*features=*/Value());
     columns = {gated.gate, gated.up};
   }
+  Value source; // The row of A, where the rows are gathered.
+  if constexpr (std::is_same_v<OpTy, GroupedMatmulOp>)
+    if (op.getRows())
+      source = loadIndex(e.getBuilder(), loc, op.getRows(), place.row);
   for (Value of : columns) {
     SmallVector<Value> right;
-    if (expert)
-      right.push_back(expert);
+    if (place.expert)
+      right.push_back(place.expert);
     right.push_back(of);
-    DotProduct dot(*lhs, *rhs, right.size() + 1, op.getAccumulate());
-    sums.push_back(dot.emit(e, depth, row, right));
+    auto emitSum = [&](Elementwise &inner, ValueRange left) {
+      DotProduct dot(*lhs, left.size() + 1, *rhs, right.size() + 1,
+                     op.getAccumulate());
+      return dot.emit(inner, depth, left, right);
+    };
+    if (!source) {
+      sums.push_back(emitSum(e, place.indices));
+      continue;
+    }
+    // A negative index stands for a row of zeros.
+    OpBuilder &b = e.getBuilder();
+    Value zero = constantIndex(b, loc, 0);
+    Value exists =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, source, zero);
+    auto sum = scf::IfOp::create(
+        b, loc, exists,
+        [&](OpBuilder &then, Location) {
+          Elementwise inner(then, loc);
+          scf::YieldOp::create(then, loc, emitSum(inner, source));
+        },
+        [&](OpBuilder &otherwise, Location) {
+          Value none =
+              arith::ConstantOp::create(otherwise, loc, b.getF32FloatAttr(0));
+          scf::YieldOp::create(otherwise, loc, none);
+        });
+    sums.push_back(sum.getResult(0));
   }
-  return emitEpilogue(e, op, sums, columns, row, column, expert);
+  return emitEpilogue(e, op, sums, columns, place);
 }
 
-/// The rows of `out`, the first of which is `firstRow` of the lhs, times the
-/// weight of `expert`; both are null in a plain matmul.
+/// The rows of `out`, which has the columns of C and of its rows those of one
+/// expert, times the weight. `firstRow` is the number of its first row among
+/// the rows of C; it and `expert` are null in a plain matmul. Of masked rows
+/// `out` has those of the expert.
 template <typename OpTy>
 static LogicalResult emitRows(OpTy op, OpBuilder &b, Value depth, Value out,
                               Value firstRow, Value expert) {
@@ -234,10 +281,15 @@ static LogicalResult emitRows(OpTy op, OpBuilder &b, Value depth, Value out,
   FailureOr<Value> element;
   emitParallel(
       b, loc, out, [&](Elementwise &e, ValueRange indices, Value old) -> Value {
-        Value row = indices[0];
+        Place place{indices[0], {}, indices[1], expert};
         if (firstRow)
-          row = arith::AddIOp::create(e.getBuilder(), loc, row, firstRow);
-        element = emitElement(e, op, depth, row, indices[1], expert);
+          place.row =
+              arith::AddIOp::create(e.getBuilder(), loc, place.row, firstRow);
+        if (isMasked(op))
+          place.indices = {expert, indices[0]};
+        else
+          place.indices = {place.row};
+        element = emitElement(e, op, depth, place);
         return succeeded(element) ? *element : old;
       });
   return element;
@@ -270,37 +322,56 @@ struct LowerGroupedMatmul : OpRewritePattern<GroupedMatmulOp> {
   }
 
 private:
+  /// The first row and the number of rows of an expert in C, or in its rows of
+  /// C where they are masked. None is outside, whatever the operands say.
+  static std::pair<Value, Value>
+  emitExpertRows(OpBuilder &b, GroupedMatmulOp op, Value expert, Value rows) {
+    Location loc = op.getLoc();
+    Value zero = constantIndex(b, loc, 0), one = constantIndex(b, loc, 1);
+    auto limited = [&](Value from, Value at) -> Value {
+      Value row = loadIndex(b, loc, from, at);
+      row = arith::MaxSIOp::create(b, loc, row, zero);
+      return arith::MinSIOp::create(b, loc, row, rows);
+    };
+    if (op.isMasked())
+      return {zero, limited(op.getCounts(), expert)};
+    Value next = arith::AddIOp::create(b, loc, expert, one);
+    Value first = limited(op.getOffsets(), expert),
+          end = limited(op.getOffsets(), next);
+    end = arith::MaxSIOp::create(b, loc, end, first);
+    return {first, arith::SubIOp::create(b, loc, end, first)};
+  }
+
   static LogicalResult emitGroups(GroupedMatmulOp op, OpBuilder &b) {
     Location loc = op.getLoc();
     Value out = op.getOuts(), depth = emitDepth(b, op);
+    auto type = cast<MemRefType>(out.getType());
+    int64_t rowDim = type.getRank() - 2;
     Value experts = memref::DimOp::create(b, loc, op.getRhs()[0], 0);
-    Value rows = memref::DimOp::create(b, loc, out, 0);
-    Value columns = memref::DimOp::create(b, loc, out, 1);
+    Value rows = memref::DimOp::create(b, loc, out, rowDim);
+    Value columns = memref::DimOp::create(b, loc, out, rowDim + 1);
     LogicalResult result = success();
     emitLoop(
         b, loc, experts, {},
         [&](Elementwise &e, Value expert, ValueRange) -> SmallVector<Value> {
           OpBuilder &inner = e.getBuilder();
-          Value one = constantIndex(inner, loc, 1);
-          Value next = arith::AddIOp::create(inner, loc, expert, one);
-          // No row is outside the result, whatever the offsets say.
-          Value zero = constantIndex(inner, loc, 0);
-          auto limited = [&](Value at) -> Value {
-            Value row = loadIndex(inner, loc, op.getOffsets(), at);
-            row = arith::MaxSIOp::create(inner, loc, row, zero);
-            return arith::MinSIOp::create(inner, loc, row, rows);
-          };
-          Value first = limited(expert), end = limited(next);
-          Value count = arith::SubIOp::create(
-              inner, loc, arith::MaxSIOp::create(inner, loc, end, first),
-              first);
-          OpFoldResult unit = inner.getIndexAttr(1);
-          Value group = memref::SubViewOp::create(
-              inner, loc, out,
-              ArrayRef<OpFoldResult>{first, inner.getIndexAttr(0)},
-              ArrayRef<OpFoldResult>{count, columns},
-              ArrayRef<OpFoldResult>{unit, unit});
-          result = emitRows(op, inner, depth, group, first, expert);
+          auto [first, count] = emitExpertRows(inner, op, expert, rows);
+          SmallVector<OpFoldResult> offsets{first, inner.getIndexAttr(0)},
+              sizes{count, columns};
+          if (op.isMasked()) {
+            offsets.insert(offsets.begin(), expert);
+            sizes.insert(sizes.begin(), inner.getIndexAttr(1));
+          }
+          SmallVector<OpFoldResult> strides(offsets.size(),
+                                            inner.getIndexAttr(1));
+          MemRefType group = memref::SubViewOp::inferRankReducedResultType(
+              {ShapedType::kDynamic, ShapedType::kDynamic}, type, offsets,
+              sizes, strides);
+          Value view = memref::SubViewOp::create(inner, loc, group, out,
+                                                 offsets, sizes, strides);
+          if (op.isMasked())
+            first = arith::MulIOp::create(inner, loc, expert, rows);
+          result = emitRows(op, inner, depth, view, first, expert);
           return {};
         });
     return result;
@@ -310,13 +381,15 @@ private:
 
 FailureOr<Value> moeq::emitMatmulElement(Elementwise &e, MatmulOp op, Value row,
                                          Value column) {
-  return emitElement(e, op, emitDepth(e.getBuilder(), op), row, column, {});
+  return emitElement(e, op, emitDepth(e.getBuilder(), op),
+                     {row, {row}, column, Value()});
 }
 
 FailureOr<Value> moeq::emitMatmulElement(Elementwise &e, GroupedMatmulOp op,
-                                         Value row, Value column,
-                                         Value expert) {
-  return emitElement(e, op, emitDepth(e.getBuilder(), op), row, column, expert);
+                                         Value row, ValueRange indices,
+                                         Value column, Value expert) {
+  return emitElement(e, op, emitDepth(e.getBuilder(), op),
+                     {row, llvm::to_vector<2>(indices), column, expert});
 }
 
 void moeq::detail::populateMatmulPatterns(RewritePatternSet &patterns) {

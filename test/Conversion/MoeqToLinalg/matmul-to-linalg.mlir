@@ -141,3 +141,47 @@ func.func @no_columns(%a: memref<?x64xbf16>, %b: memref<2x0x64xbf16>, %off: memr
       offsets(%off : memref<3xi32>) outs(%c : memref<?x0xf32>)
   return
 }
+
+// Masked rows: the first ones of each expert; `row` counts those of all experts.
+// CHECK-LABEL: func @masked
+// CHECK-SAME:    %[[A:[^:]*]]: memref<2x?x64xbf16>, %{{[^:]*}}: memref<2x8x64xbf16>, %[[N:[^:]*]]: memref<2xi32>, %[[C:[^:]*]]: memref<2x?x8xf32>
+// CHECK:         %[[M:.*]] = memref.dim %[[C]], %c1{{.*}}
+// CHECK:         scf.for %[[E:.*]] = %{{.*}} to %{{.*}}
+// CHECK:           memref.load %[[N]][%[[E]]]
+// CHECK:           %[[COUNT:.*]] = arith.minsi %{{.*}}, %[[M]]
+// CHECK:           %[[ROWS:.*]] = memref.subview %[[C]][%[[E]], %{{.*}}, 0] [1, %[[COUNT]], %{{.*}}]
+// CHECK:           %[[FIRST:.*]] = arith.muli %[[E]], %[[M]]
+// CHECK:           linalg.generic {{.*}} outs(%[[ROWS]]
+// CHECK:             %[[I:.*]] = linalg.index 0
+// CHECK:             %[[ROW:.*]] = arith.addi %[[I]], %[[FIRST]]
+// CHECK:             memref.load %[[A]][%[[E]], %[[I]], %{{.*}}]
+// CHECK:             arith.index_cast %[[ROW]]
+func.func @masked(%a: memref<2x?x64xbf16>, %b: memref<2x8x64xbf16>, %n: memref<2xi32>, %c: memref<2x?x8xf32>) {
+  moeq.grouped_matmul lhs(%a : memref<2x?x64xbf16>) rhs(%b : memref<2x8x64xbf16>)
+      counts(%n : memref<2xi32>) outs(%c : memref<2x?x8xf32>) epilogue {
+    ^bb0(%acc: f32, %row: index, %col: index):
+      %0 = arith.index_cast %row : index to i32
+      %1 = arith.sitofp %0 : i32 to f32
+      %2 = arith.addf %acc, %1 : f32
+      moeq.yield %2 : f32
+  }
+  return
+}
+
+// Gathered rows; one that no index names is zeros.
+// CHECK-LABEL: func @gathered
+// CHECK-SAME:    %[[A:[^:]*]]: memref<?x64xbf16>, %{{[^:]*}}: memref<2x8x64xbf16>, %{{[^:]*}}: memref<3xi32>, %[[R:[^:]*]]: memref<?xi32>
+// CHECK:         linalg.generic
+// CHECK:           %[[I32:.*]] = memref.load %[[R]][%{{.*}}]
+// CHECK:           %[[I:.*]] = arith.index_cast %[[I32]]
+// CHECK:           %[[EXISTS:.*]] = arith.cmpi sge, %[[I]], %c0{{.*}}
+// CHECK:           scf.if %[[EXISTS]] -> (f32)
+// CHECK:             memref.load %[[A]][%[[I]], %{{.*}}]
+// CHECK:           } else {
+// CHECK-NEXT:        %[[ZERO:.*]] = arith.constant 0.000000e+00 : f32
+// CHECK-NEXT:        scf.yield %[[ZERO]]
+func.func @gathered(%a: memref<?x64xbf16>, %b: memref<2x8x64xbf16>, %off: memref<3xi32>, %r: memref<?xi32>, %c: memref<?x8xf32>) {
+  moeq.grouped_matmul lhs(%a : memref<?x64xbf16>) rhs(%b : memref<2x8x64xbf16>)
+      offsets(%off : memref<3xi32>) rows(%r : memref<?xi32>) outs(%c : memref<?x8xf32>)
+  return
+}

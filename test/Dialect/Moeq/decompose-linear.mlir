@@ -164,3 +164,27 @@ func.func @dynamic_columns(%a: tensor<?x8xf32>, %w: tensor<2x16x8xf32>, %offsets
       offsets(%offsets : tensor<3xi32>) outs(%out : tensor<?x?xf32>) -> tensor<?x?xf32>
   return %c : tensor<?x?xf32>
 }
+
+// -----
+
+// CHECK-LABEL: func @masked(
+// CHECK:       moeq.grouped_matmul
+// REMARK: keeps moeq.grouped_matmul: its rows are masked
+func.func @masked(%a: tensor<3x?x64xbf16>, %w: tensor<3x128x64xbf16>, %counts: tensor<3xi32>,
+                  %out: tensor<3x?x128xbf16>) -> tensor<3x?x128xbf16> {
+  %c = moeq.grouped_matmul lhs(%a : tensor<3x?x64xbf16>) rhs(%w : tensor<3x128x64xbf16>)
+      counts(%counts : tensor<3xi32>) outs(%out : tensor<3x?x128xbf16>) -> tensor<3x?x128xbf16>
+  return %c : tensor<3x?x128xbf16>
+}
+
+// -----
+
+// CHECK-LABEL: func @gathered(
+// CHECK:       moeq.grouped_matmul
+// REMARK: keeps moeq.grouped_matmul: its rows are gathered
+func.func @gathered(%a: tensor<?x64xbf16>, %w: tensor<3x128x64xbf16>, %offsets: tensor<4xi32>,
+                    %rows: tensor<?xi32>, %out: tensor<?x128xbf16>) -> tensor<?x128xbf16> {
+  %c = moeq.grouped_matmul lhs(%a : tensor<?x64xbf16>) rhs(%w : tensor<3x128x64xbf16>)
+      offsets(%offsets : tensor<4xi32>) rows(%rows : tensor<?xi32>) outs(%out : tensor<?x128xbf16>) -> tensor<?x128xbf16>
+  return %c : tensor<?x128xbf16>
+}

@@ -155,3 +155,111 @@ func.func @plan_rows(%a: tensor<?x8xf32>, %b: tensor<4x16x8xf32>, %off: tensor<5
   %0 = moeq.grouped_matmul lhs(%a : tensor<?x8xf32>) rhs(%b : tensor<4x16x8xf32>) offsets(%off : tensor<5xi32>) plan(%p : tensor<4x4xi32>) outs(%o : tensor<?x16xf32>) -> tensor<?x16xf32>
   return
 }
+
+// -----
+
+func.func @no_rows(%a: tensor<?x8xf32>, %b: tensor<4x16x8xf32>, %o: tensor<?x16xf32>) {
+  // expected-error @below {{'moeq.grouped_matmul' op expects either offsets or counts, got neither}}
+  %0 = moeq.grouped_matmul lhs(%a : tensor<?x8xf32>) rhs(%b : tensor<4x16x8xf32>) outs(%o : tensor<?x16xf32>) -> tensor<?x16xf32>
+  return
+}
+
+// -----
+
+func.func @offsets_and_counts(%a: tensor<?x8xf32>, %b: tensor<4x16x8xf32>, %off: tensor<5xi32>, %n: tensor<4xi32>, %o: tensor<?x16xf32>) {
+  // expected-error @below {{'moeq.grouped_matmul' op expects either offsets or counts, got both}}
+  %0 = moeq.grouped_matmul lhs(%a : tensor<?x8xf32>) rhs(%b : tensor<4x16x8xf32>) offsets(%off : tensor<5xi32>) counts(%n : tensor<4xi32>) outs(%o : tensor<?x16xf32>) -> tensor<?x16xf32>
+  return
+}
+
+// -----
+
+func.func @masked_rank(%a: tensor<?x8xf32>, %b: tensor<4x16x8xf32>, %n: tensor<4xi32>, %o: tensor<4x?x16xf32>) {
+  // expected-error @below {{'moeq.grouped_matmul' op expects 'lhs' of rank 3, got rank 2}}
+  %0 = moeq.grouped_matmul lhs(%a : tensor<?x8xf32>) rhs(%b : tensor<4x16x8xf32>) counts(%n : tensor<4xi32>) outs(%o : tensor<4x?x16xf32>) -> tensor<4x?x16xf32>
+  return
+}
+
+// -----
+
+func.func @masked_outs_rank(%a: tensor<4x?x8xf32>, %b: tensor<4x16x8xf32>, %n: tensor<4xi32>, %o: tensor<?x16xf32>) {
+  // expected-error @below {{'moeq.grouped_matmul' op expects 'outs' of rank 3, got rank 2}}
+  %0 = moeq.grouped_matmul lhs(%a : tensor<4x?x8xf32>) rhs(%b : tensor<4x16x8xf32>) counts(%n : tensor<4xi32>) outs(%o : tensor<?x16xf32>) -> tensor<?x16xf32>
+  return
+}
+
+// -----
+
+func.func @masked_counts(%a: tensor<4x?x8xf32>, %b: tensor<4x16x8xf32>, %n: tensor<5xi32>, %o: tensor<4x?x16xf32>) {
+  // expected-error @below {{'moeq.grouped_matmul' op expects the number of 'counts' and the number of experts of 'rhs' to be equal, got 5 and 4}}
+  %0 = moeq.grouped_matmul lhs(%a : tensor<4x?x8xf32>) rhs(%b : tensor<4x16x8xf32>) counts(%n : tensor<5xi32>) outs(%o : tensor<4x?x16xf32>) -> tensor<4x?x16xf32>
+  return
+}
+
+// -----
+
+func.func @masked_lhs(%a: tensor<3x?x8xf32>, %b: tensor<4x16x8xf32>, %n: tensor<4xi32>, %o: tensor<4x?x16xf32>) {
+  // expected-error @below {{'moeq.grouped_matmul' op expects the number of experts of 'lhs' and the number of experts of 'rhs' to be equal, got 3 and 4}}
+  %0 = moeq.grouped_matmul lhs(%a : tensor<3x?x8xf32>) rhs(%b : tensor<4x16x8xf32>) counts(%n : tensor<4xi32>) outs(%o : tensor<4x?x16xf32>) -> tensor<4x?x16xf32>
+  return
+}
+
+// -----
+
+func.func @masked_outs(%a: tensor<4x?x8xf32>, %b: tensor<4x16x8xf32>, %n: tensor<4xi32>, %o: tensor<3x?x16xf32>) {
+  // expected-error @below {{'moeq.grouped_matmul' op expects the number of experts of 'outs' and the number of experts of 'rhs' to be equal, got 3 and 4}}
+  %0 = moeq.grouped_matmul lhs(%a : tensor<4x?x8xf32>) rhs(%b : tensor<4x16x8xf32>) counts(%n : tensor<4xi32>) outs(%o : tensor<3x?x16xf32>) -> tensor<3x?x16xf32>
+  return
+}
+
+// -----
+
+func.func @masked_rows(%a: tensor<4x7x8xf32>, %b: tensor<4x16x8xf32>, %n: tensor<4xi32>, %o: tensor<4x6x16xf32>) {
+  // expected-error @below {{'moeq.grouped_matmul' op expects the rows of 'lhs' and those of 'outs' to be equal, got 7 and 6}}
+  %0 = moeq.grouped_matmul lhs(%a : tensor<4x7x8xf32>) rhs(%b : tensor<4x16x8xf32>) counts(%n : tensor<4xi32>) outs(%o : tensor<4x6x16xf32>) -> tensor<4x6x16xf32>
+  return
+}
+
+// -----
+
+func.func @masked_row_operand(%a: tensor<4x7x8xf32>, %b: tensor<4x16x8xf32>, %n: tensor<4xi32>, %s: tensor<28xf32>, %o: tensor<4x7x16xf32>) {
+  // expected-error @below {{'moeq.grouped_matmul' op expects epilogue operand 0 of map row of shape [4, 7], got 'tensor<28xf32>'}}
+  %0 = moeq.grouped_matmul lhs(%a : tensor<4x7x8xf32>) rhs(%b : tensor<4x16x8xf32>) counts(%n : tensor<4xi32>) outs(%o : tensor<4x7x16xf32>)
+      epilogue(%s : tensor<28xf32>) maps [row] {
+    ^bb0(%acc: f32, %row: index, %col: index, %s0: f32):
+      moeq.yield %acc : f32
+  } -> tensor<4x7x16xf32>
+  return
+}
+
+// -----
+
+func.func @masked_gathered(%a: tensor<4x?x8xf32>, %b: tensor<4x16x8xf32>, %n: tensor<4xi32>, %rows: tensor<?xi32>, %o: tensor<4x?x16xf32>) {
+  // expected-error @below {{'moeq.grouped_matmul' op expects no rows beside counts}}
+  %0 = moeq.grouped_matmul lhs(%a : tensor<4x?x8xf32>) rhs(%b : tensor<4x16x8xf32>) counts(%n : tensor<4xi32>) rows(%rows : tensor<?xi32>) outs(%o : tensor<4x?x16xf32>) -> tensor<4x?x16xf32>
+  return
+}
+
+// -----
+
+func.func @masked_plan(%a: tensor<4x?x8xf32>, %b: tensor<4x16x8xf32>, %n: tensor<4xi32>, %p: tensor<5x4xi32>, %o: tensor<4x?x16xf32>) {
+  // expected-error @below {{'moeq.grouped_matmul' op expects no plan beside counts}}
+  %0 = moeq.grouped_matmul lhs(%a : tensor<4x?x8xf32>) rhs(%b : tensor<4x16x8xf32>) counts(%n : tensor<4xi32>) plan(%p : tensor<5x4xi32>) outs(%o : tensor<4x?x16xf32>) -> tensor<4x?x16xf32>
+  return
+}
+
+// -----
+
+func.func @gathered_rows(%a: tensor<?x8xf32>, %b: tensor<4x16x8xf32>, %off: tensor<5xi32>, %rows: tensor<9xi32>, %o: tensor<8x16xf32>) {
+  // expected-error @below {{'moeq.grouped_matmul' op expects the number of 'rows' and those of 'outs' to be equal, got 9 and 8}}
+  %0 = moeq.grouped_matmul lhs(%a : tensor<?x8xf32>) rhs(%b : tensor<4x16x8xf32>) offsets(%off : tensor<5xi32>) rows(%rows : tensor<9xi32>) outs(%o : tensor<8x16xf32>) -> tensor<8x16xf32>
+  return
+}
+
+// -----
+
+func.func @gathered_rank(%a: tensor<?x8xf32>, %b: tensor<4x16x8xf32>, %off: tensor<5xi32>, %rows: tensor<9x1xi32>, %o: tensor<9x16xf32>) {
+  // expected-error @below {{'moeq.grouped_matmul' op expects 'rows' of rank 1, got rank 2}}
+  %0 = moeq.grouped_matmul lhs(%a : tensor<?x8xf32>) rhs(%b : tensor<4x16x8xf32>) offsets(%off : tensor<5xi32>) rows(%rows : tensor<9x1xi32>) outs(%o : tensor<9x16xf32>) -> tensor<9x16xf32>
+  return
+}

@@ -45,3 +45,26 @@ func.func @planned(%a: tensor<?x256xbf16>, %w: tensor<8x128x256xbf16>, %o: tenso
       plan(%p : tensor<9x4xi32>) outs(%init : tensor<?x128xbf16>) -> tensor<?x128xbf16>
   return %0 : tensor<?x128xbf16>
 }
+
+// `row` operands of masked rows are [E, M].
+// CHECK-LABEL: @masked
+// CHECK: moeq.grouped_matmul lhs(%{{.*}} : tensor<8x?x256x!{{.*}}>) rhs(%{{.*}} : tensor<8x128x256x!{{.*}}>) counts(%{{.*}} : tensor<8xi32>) outs(%{{.*}} : tensor<8x?x128xbf16>) epilogue(%{{.*}}, %{{.*}} : tensor<8x?xf32>, tensor<8x128xf32>) maps [row, column] {
+func.func @masked(%a: tensor<8x?x256x!a>, %w: tensor<8x128x256x!a>, %n: tensor<8xi32>, %init: tensor<8x?x128xbf16>, %s: tensor<8x?xf32>, %bias: tensor<8x128xf32>) -> tensor<8x?x128xbf16> {
+  %0 = moeq.grouped_matmul lhs(%a : tensor<8x?x256x!a>) rhs(%w : tensor<8x128x256x!a>) counts(%n : tensor<8xi32>)
+      outs(%init : tensor<8x?x128xbf16>) epilogue(%s, %bias : tensor<8x?xf32>, tensor<8x128xf32>) maps [row, column] {
+    ^bb0(%acc: f32, %row: index, %col: index, %s0: f32, %b0: f32):
+      %1 = arith.addf %acc, %b0 : f32
+      %2 = arith.mulf %1, %s0 : f32
+      %3 = arith.truncf %2 : f32 to bf16
+      moeq.yield %3 : bf16
+  } -> tensor<8x?x128xbf16>
+  return %0 : tensor<8x?x128xbf16>
+}
+
+// CHECK-LABEL: @gathered
+// CHECK: moeq.grouped_matmul lhs(%{{.*}} : tensor<?x256x!{{.*}}>) rhs(%{{.*}} : tensor<8x128x256x!{{.*}}>) offsets(%{{.*}} : tensor<9xi32>) rows(%{{.*}} : tensor<40xi32>) outs(%{{.*}} : tensor<40x128xbf16>) -> tensor<40x128xbf16>
+func.func @gathered(%a: tensor<?x256x!a>, %w: tensor<8x128x256x!a>, %o: tensor<9xi32>, %rows: tensor<40xi32>, %init: tensor<40x128xbf16>) -> tensor<40x128xbf16> {
+  %0 = moeq.grouped_matmul lhs(%a : tensor<?x256x!a>) rhs(%w : tensor<8x128x256x!a>) offsets(%o : tensor<9xi32>)
+      rows(%rows : tensor<40xi32>) outs(%init : tensor<40x128xbf16>) -> tensor<40x128xbf16>
+  return %0 : tensor<40x128xbf16>
+}

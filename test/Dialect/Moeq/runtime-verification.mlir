@@ -24,6 +24,31 @@ func.func @grouped_matmul(%o: memref<9xi32>, %y: memref<?x32xf32>, %a: memref<?x
   return
 }
 
+// CHECK-LABEL: func @masked(
+// CHECK-SAME: %[[N:[^:]*]]: memref<8xi32>, %[[Y:[^:]*]]: memref<8x?x32xf32>
+// CHECK: %[[M:.*]] = memref.dim %[[Y]], %c1
+// CHECK: scf.for %[[E:.*]] =
+// CHECK: memref.load %[[N]][%[[E]]]
+// CHECK: %[[OK:.*]] = arith.cmpi ule, %{{.*}}, %[[M]]
+// CHECK: cf.assert %[[OK]], "{{.*}}expects counts of at most the rows of an expert
+// CHECK: moeq.grouped_matmul
+func.func @masked(%n: memref<8xi32>, %y: memref<8x?x32xf32>, %a: memref<8x?x64xbf16>, %w: memref<8x32x64xbf16>) {
+  moeq.grouped_matmul lhs(%a : memref<8x?x64xbf16>) rhs(%w : memref<8x32x64xbf16>) counts(%n : memref<8xi32>) outs(%y : memref<8x?x32xf32>)
+  return
+}
+
+// CHECK-LABEL: func @gathered(
+// CHECK-SAME: %[[R:[^:]*]]: memref<?xi32>, %[[A:[^:]*]]: memref<?x64xbf16>
+// CHECK: %[[T:.*]] = memref.dim %[[A]], %c0
+// CHECK: memref.load %[[R]]
+// CHECK: %[[OK:.*]] = arith.cmpi slt, %{{.*}}, %[[T]]
+// CHECK: cf.assert %[[OK]], "{{.*}}expects rows of the lhs
+// CHECK: moeq.grouped_matmul
+func.func @gathered(%r: memref<?xi32>, %a: memref<?x64xbf16>, %o: memref<9xi32>, %y: memref<?x32xf32>, %w: memref<8x32x64xbf16>) {
+  moeq.grouped_matmul lhs(%a : memref<?x64xbf16>) rhs(%w : memref<8x32x64xbf16>) offsets(%o : memref<9xi32>) rows(%r : memref<?xi32>) outs(%y : memref<?x32xf32>)
+  return
+}
+
 // CHECK-LABEL: func @group(
 // CHECK-SAME: %[[IDS:[^:]*]]: tensor<?x2xi32>
 // CHECK-DAG: %[[C2:.*]] = arith.constant 2 : index

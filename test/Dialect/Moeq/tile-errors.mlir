@@ -79,3 +79,19 @@ func.func @gated(%a: tensor<4x256xbf16>, %w: tensor<512x256xbf16>, %init: tensor
   } -> tensor<4x256xf32>
   return %0 : tensor<4x256xf32>
 }
+
+// -----
+
+func.func @masked(%a: tensor<4x?x256xbf16>, %w: tensor<4x512x256xbf16>, %n: tensor<4xi32>, %init: tensor<4x?x512xbf16>) -> tensor<4x?x512xbf16> {
+  // expected-error@+1 {{'moeq.grouped_matmul' op expects neither masked nor gathered rows to tile, got counts}}
+  %0 = moeq.grouped_matmul lhs(%a : tensor<4x?x256xbf16>) rhs(%w : tensor<4x512x256xbf16>) counts(%n : tensor<4xi32>) outs(%init : tensor<4x?x512xbf16>) -> tensor<4x?x512xbf16>
+  return %0 : tensor<4x?x512xbf16>
+}
+
+// -----
+
+func.func @gathered(%a: tensor<?x256xbf16>, %w: tensor<4x512x256xbf16>, %o: tensor<5xi32>, %rows: tensor<?xi32>, %init: tensor<?x512xbf16>) -> tensor<?x512xbf16> {
+  // expected-error@+1 {{'moeq.grouped_matmul' op expects neither masked nor gathered rows to tile, got rows}}
+  %0 = moeq.grouped_matmul lhs(%a : tensor<?x256xbf16>) rhs(%w : tensor<4x512x256xbf16>) offsets(%o : tensor<5xi32>) rows(%rows : tensor<?xi32>) outs(%init : tensor<?x512xbf16>) -> tensor<?x512xbf16>
+  return %0 : tensor<?x512xbf16>
+}

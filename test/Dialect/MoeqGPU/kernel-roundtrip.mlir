@@ -122,6 +122,8 @@ gpu.module @swapped_kernels {
     %s = moeq_gpu.schedule offsets(%offsets) groups(%groups) columns(%n) : !swapped_schedule
     // CHECK: moeq_gpu.schedule plan(%{{.*}}) groups(%{{.*}}) columns(%{{.*}}) : <40x128, planned step = 8, groups_per_lane = 1>
     %planned = moeq_gpu.schedule plan(%offsets) groups(%groups) columns(%n) : !moeq_gpu.schedule<40x128, planned step = 8, groups_per_lane = 1>
+    // CHECK: moeq_gpu.schedule counts(%{{.*}}) groups(%{{.*}}) rows(%{{.*}}) columns(%{{.*}}) : <40x128, step = 8, groups_per_lane = 1, masked = true>
+    %masked = moeq_gpu.schedule counts(%offsets) groups(%groups) rows(%n) columns(%n) : !moeq_gpu.schedule<40x128, step = 8, groups_per_lane = 1, masked = true>
     moeq_gpu.roles producer(40) {
       %cursor = moeq_gpu.ring.start : !cursor
       // CHECK: moeq_gpu.ring.fill %{{.*}}[%{{.*}}] from(%{{.*}}, %{{.*}} at %{{.*}}) rows(%{{.*}})

@@ -102,6 +102,14 @@ func.func @schedule_plan(%n: i32, %p: !llvm.ptr<1>) {
 
 // -----
 
+func.func @schedule_counts(%n: i32, %p: !llvm.ptr<1>) {
+  // expected-error@+1 {{expects counts for a masked schedule only, got '!moeq_gpu.schedule<64x64, step = 8, groups_per_lane = 1>'}}
+  %0 = moeq_gpu.schedule counts(%p) groups(%n) rows(%n) columns(%n) : !moeq_gpu.schedule<64x64, step = 8, groups_per_lane = 1>
+  return
+}
+
+// -----
+
 func.func @tiles_tile(%n: index) {
   // expected-error@+1 {{expects a tile, got 64x0}}
   moeq_gpu.tiles rows(%n) columns(%n) tile [64, 0] {

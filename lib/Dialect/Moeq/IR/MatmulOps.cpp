@@ -73,10 +73,11 @@ namespace {
 struct Operands {
   OperandInfo lhs, rhs;
 };
-/// The extents of a matmul: rows, columns of the product, and the experts of a
-/// grouped one.
+/// The extents of a matmul: rows (of each expert, where they are masked),
+/// columns of the product, and the experts of a grouped one.
 struct MatmulExtents {
-  int64_t rows, columns;
+  SmallVector<int64_t, 2> rows;
+  int64_t columns;
   std::optional<int64_t> experts;
 };
 } // namespace
@@ -158,15 +159,15 @@ static LogicalResult verifyEpilogueOperands(OpTy op, MatmulExtents extents) {
       return op.emitOpError() << "expects a map of 0 to 2 for epilogue operand "
                               << index << ", got " << map;
     SmallVector<int64_t> shape;
-    if (*kind == EpilogueMap::Row)
-      shape = {extents.rows};
-    else if (*kind == EpilogueMap::RowColumn)
-      shape = {extents.rows,
-               ShapeVerifier::shapeOf(op.getOuts())[1]}; // of the result
-    else if (extents.experts)
-      shape = {*extents.experts, extents.columns};
-    else
-      shape = {extents.columns};
+    if (*kind == EpilogueMap::Column) {
+      if (extents.experts)
+        shape.push_back(*extents.experts);
+      shape.push_back(extents.columns);
+    } else {
+      shape.assign(extents.rows.begin(), extents.rows.end());
+      if (*kind == EpilogueMap::RowColumn) // of the result
+        shape.push_back(ShapeVerifier::shapeOf(op.getOuts()).back());
+    }
     if (failed(verifyCompatibleShape(type.getShape(), shape)))
       return op.emitOpError()
              << "expects epilogue operand " << index << " of map "
@@ -225,23 +226,26 @@ static LogicalResult verifyEpilogue(OpTy op) {
 
 /// What both ops check first: the operands, of one kind and of these ranks.
 template <typename OpTy>
-static FailureOr<Operands> verifyOperands(OpTy op, int64_t rhsRank) {
+static FailureOr<Operands> verifyOperands(OpTy op, int64_t lhsRank,
+                                          int64_t rhsRank) {
   ShapeVerifier verifier{op};
   FailureOr<OperandInfo> lhs =
       getOperandInfo(op, op.getLhs(), op.getLhsFormatAttr(), "lhs");
   FailureOr<OperandInfo> rhs =
       getOperandInfo(op, op.getRhs(), op.getRhsFormatAttr(), "rhs");
   if (failed(lhs) || failed(rhs) || failed(verifier.oneKind()) ||
-      failed(verifier.rank("lhs", lhs->shape, 2)) ||
+      failed(verifier.rank("lhs", lhs->shape, lhsRank)) ||
       failed(verifier.rank("rhs", rhs->shape, rhsRank)))
     return failure();
   return Operands{*lhs, *rhs};
 }
 
-/// What both ops check once the operands are known.
+/// What both ops check once the operands are known; `source` names what gives
+/// the rows.
 template <typename OpTy>
 static LogicalResult verifyMatmul(OpTy op, const Operands &operands,
-                                  MatmulExtents extents) {
+                                  MatmulExtents extents,
+                                  StringRef source = "the rows of 'lhs'") {
   const auto &[lhs, rhs] = operands;
   ShapeVerifier verifier{op};
   int64_t k = lhs.shape.back();
@@ -250,11 +254,11 @@ static LogicalResult verifyMatmul(OpTy op, const Operands &operands,
           verifier.same("K of 'lhs'", k, "K of 'rhs'", rhs.getLastExtent(k))))
     return failure();
   ArrayRef<int64_t> outs = ShapeVerifier::shapeOf(op.getOuts());
-  if (failed(verifier.rank("outs", outs, 2)))
+  if (failed(verifier.rank("outs", outs, extents.rows.size() + 1)))
     return failure();
-  int64_t columns = multiplyExtents(outs[1], op.getNumAccumulators());
-  if (failed(verifier.same("the rows of 'lhs'", lhs.shape[0], "those of 'outs'",
-                           outs[0])) ||
+  int64_t columns = multiplyExtents(outs.back(), op.getNumAccumulators());
+  if (failed(verifier.same(source, extents.rows.back(), "those of 'outs'",
+                           outs.drop_back().back())) ||
       failed(verifier.same("N of 'rhs'", extents.columns,
                            op.getGated() ? "twice the columns of 'outs'"
                                          : "the columns of 'outs'",
@@ -262,28 +266,62 @@ static LogicalResult verifyMatmul(OpTy op, const Operands &operands,
     return failure();
   if (op.getGated() && !ShapedType::isDynamic(columns) &&
       columns % (2 * kGateGroup) != 0)
-    return op.emitOpError() << "expects a multiple of " << kGateGroup
-                            << " columns of 'outs' to gate, got " << outs[1];
-  if (ShapedType::isDynamic(extents.rows))
-    extents.rows = outs[0];
+    return op.emitOpError()
+           << "expects a multiple of " << kGateGroup
+           << " columns of 'outs' to gate, got " << outs.back();
+  for (auto [rows, out] : llvm::zip(extents.rows, outs))
+    if (ShapedType::isDynamic(rows))
+      rows = out;
   if (ShapedType::isDynamic(extents.columns))
     extents.columns = columns;
   return verifyEpilogueOperands(op, extents);
 }
 
 LogicalResult MatmulOp::verify() {
-  FailureOr<Operands> operands = verifyOperands(*this, /*rhsRank=*/2);
+  FailureOr<Operands> operands =
+      verifyOperands(*this, /*lhsRank=*/2, /*rhsRank=*/2);
   if (failed(operands))
     return failure();
   return verifyMatmul(
       *this, *operands,
-      {operands->lhs.shape[0], operands->rhs.shape[0], std::nullopt});
+      {{operands->lhs.shape[0]}, operands->rhs.shape[0], std::nullopt});
+}
+
+/// The checks of rows [E, M, K], of which an expert has the first `counts`.
+static LogicalResult verifyMasked(GroupedMatmulOp op,
+                                  const Operands &operands) {
+  const auto &[lhs, rhs] = operands;
+  ShapeVerifier verifier{op};
+  ArrayRef<int64_t> counts = ShapeVerifier::shapeOf(op.getCounts()),
+                    outs = ShapeVerifier::shapeOf(op.getOuts());
+  if (op.getRows() || op.getPlan())
+    return op.emitOpError() << "expects no " << (op.getRows() ? "rows" : "plan")
+                            << " beside counts";
+  StringRef experts = "the number of experts of 'rhs'";
+  if (failed(verifier.rank("counts", counts, 1)) ||
+      failed(verifyExperts(op, rhs.shape[0])) ||
+      failed(verifier.same("the number of 'counts'", counts[0], experts,
+                           rhs.shape[0])) ||
+      failed(verifier.same("the number of experts of 'lhs'", lhs.shape[0],
+                           experts, rhs.shape[0])) ||
+      failed(verifyMatmul(
+          op, operands,
+          {{rhs.shape[0], lhs.shape[1]}, rhs.shape[1], rhs.shape[0]})))
+    return failure();
+  return verifier.same("the number of experts of 'outs'", outs[0], experts,
+                       rhs.shape[0]);
 }
 
 LogicalResult GroupedMatmulOp::verify() {
-  FailureOr<Operands> operands = verifyOperands(*this, /*rhsRank=*/3);
+  if (static_cast<bool>(getOffsets()) == isMasked())
+    return emitOpError() << "expects either offsets or counts, got "
+                         << (isMasked() ? "both" : "neither");
+  FailureOr<Operands> operands =
+      verifyOperands(*this, /*lhsRank=*/isMasked() ? 3 : 2, /*rhsRank=*/3);
   if (failed(operands))
     return failure();
+  if (isMasked())
+    return verifyMasked(*this, *operands);
   ArrayRef<int64_t> rhs = operands->rhs.shape;
   ShapeVerifier verifier{*this};
   ArrayRef<int64_t> offsets = ShapeVerifier::shapeOf(getOffsets());
@@ -300,8 +338,15 @@ LogicalResult GroupedMatmulOp::verify() {
   if (Value plan = getPlan())
     if (failed(verifyPlan(*this, ShapeVerifier::shapeOf(plan), offsets[0])))
       return failure();
-  return verifyMatmul(*this, *operands,
-                      {operands->lhs.shape[0], rhs[1], rhs[0]});
+  Value index = getRows();
+  if (!index)
+    return verifyMatmul(*this, *operands,
+                        {{operands->lhs.shape[0]}, rhs[1], rhs[0]});
+  ArrayRef<int64_t> rows = ShapeVerifier::shapeOf(index);
+  if (failed(verifier.rank("rows", rows, 1)))
+    return failure();
+  return verifyMatmul(*this, *operands, {{rows[0]}, rhs[1], rhs[0]},
+                      "the number of 'rows'");
 }
 
 LogicalResult MatmulOp::verifyRegions() { return verifyEpilogue(*this); }

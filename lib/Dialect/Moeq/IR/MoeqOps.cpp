@@ -48,7 +48,7 @@ MOEQ_DEFINE_DPS_OP(CombineOp, 3)
 MOEQ_DEFINE_DPS_OP(ActivateOp, 2)
 MOEQ_DEFINE_DPS_OP(ActQuantOp, 2, {2, "outs_format"})
 MOEQ_DEFINE_DPS_OP(MatmulOp, 3, {0, "lhs_format"}, {1, "rhs_format"})
-MOEQ_DEFINE_DPS_OP(GroupedMatmulOp, 5, {0, "lhs_format"}, {1, "rhs_format"})
+MOEQ_DEFINE_DPS_OP(GroupedMatmulOp, 7, {0, "lhs_format"}, {1, "rhs_format"})
 MOEQ_DEFINE_DPS_OP(ExpertsOp, 8, {2, "w13_format"}, {3, "w2_format"})
 
 #undef MOEQ_DEFINE_DPS_OP

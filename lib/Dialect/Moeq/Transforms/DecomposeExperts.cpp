@@ -201,7 +201,8 @@ Value LayerBuilder::buildGroupedMatmul(Value lhs, ValueRange weight, Value bias,
   }
   auto matmul = GroupedMatmulOp::create(
       rewriter, loc, init.getType(), lhs, weight, groups.offsets,
-      /*plan=*/Value(), operands, init, /*lhs_format=*/TypeAttr(),
+      /*counts=*/Value(), /*rows=*/Value(), /*plan=*/Value(), operands, init,
+      /*lhs_format=*/TypeAttr(),
       /*rhs_format=*/TypeAttr(), maps, op.getAccumulateAttr(),
       /*config=*/ConfigAttr());
   if (!bias)

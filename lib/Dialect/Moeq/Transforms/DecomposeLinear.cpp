@@ -24,6 +24,8 @@ static std::optional<std::string> whyNotSliced(GroupedMatmulOp op) {
     return "it is on memrefs";
   if (op.getLhsFormat() || op.getRhsFormat())
     return "its operands are components";
+  if (op.isMasked() || op.getRows())
+    return op.isMasked() ? "its rows are masked" : "its rows are gathered";
   for (Value operand : {op.getLhs().front(), op.getRhs().front()}) {
     ScaledType scaled = getScaledElementType(operand.getType());
     if (scaled && scaled.getLayout() != ScaleLayout::RowMajor)

@@ -34,7 +34,8 @@ GroupedMatmulOp moeq::detail::createMatmul(OpBuilder &b, GroupedMatmulOp like,
                                            bool gated) {
   return GroupedMatmulOp::create(
       b, like.getLoc(), outs.getType(), lhs, rhs, like.getOffsets(),
-      like.getPlan(), operands, outs, /*lhs_format=*/TypeAttr(),
+      like.getCounts(), like.getRows(), like.getPlan(), operands, outs,
+      /*lhs_format=*/TypeAttr(),
       /*rhs_format=*/TypeAttr(), maps, like.getAccumulateAttr(),
       like.getConfigAttr(), gated);
 }

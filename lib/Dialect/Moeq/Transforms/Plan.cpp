@@ -34,7 +34,7 @@ static int64_t getWidthStep(GroupedMatmulOp op) {
 /// tensors, which have no plan yet.
 static bool wantsPlan(GroupedMatmulOp op) {
   std::optional<ConfigAttr> config = op.getConfig();
-  if (!config || !config->getSwapAb() || op.getPlan() ||
+  if (!config || !config->getSwapAb() || op.getPlan() || op.isMasked() ||
       op.getNumResults() == 0)
     return false;
   int64_t groups =

@@ -84,6 +84,17 @@ struct Checks {
 
 static void verify(GroupedMatmulOp op, const Checks &checks) {
   Value offsets = op.getOffsets();
+  if (op.isMasked()) {
+    Value counts = op.getCounts(), rows = checks.getSize(op.getOuts(), 1);
+    checks.forEach(checks.getSize(counts, 0), [&](ValueRange expert) {
+      checks.require(CmpIPredicate::ule, checks.load(counts, expert.front()),
+                     rows, "expects counts of at most the rows of an expert");
+    });
+    return;
+  }
+  if (op.getRows())
+    checks.requireBelow(op.getRows(), checks.getSize(op.getLhs().front(), 0),
+                        "expects rows of the lhs");
   Value one = checks.getConstant(1);
   Value experts = arith::SubIOp::create(checks.builder, checks.loc,
                                         checks.getSize(offsets, 0), one);

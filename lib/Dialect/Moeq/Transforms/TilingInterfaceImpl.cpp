@@ -58,6 +58,11 @@ OperandTile moeq::detail::getDimTile(OpBuilder &builder, Value value,
 }
 
 LogicalResult moeq::detail::verifyTileable(Operation *op) {
+  auto grouped = dyn_cast<GroupedMatmulOp>(op);
+  if (grouped && (grouped.isMasked() || grouped.getRows()))
+    return op->emitOpError()
+           << "expects neither masked nor gathered rows to tile, got "
+           << (grouped.isMasked() ? "counts" : "rows");
   auto component = cast<ComponentOpInterface>(op);
   bool components =
       llvm::any_of(component.getScaledGroups(), [&](const ScaledGroup &group) {

@@ -57,6 +57,7 @@ LogicalResult TilesOp::verify() {
 
 LogicalResult ScheduleOp::verify() {
   ScheduleType type = getResult().getType();
+  // Counts come with the rows of each group.
   int sources =
       (getOffsets() ? 1 : 0) + (getPlan() ? 1 : 0) + (getRows() ? 1 : 0);
   if (sources != 1)
@@ -65,8 +66,11 @@ LogicalResult ScheduleOp::verify() {
   if (static_cast<bool>(getPlan()) != type.getIsPlanned())
     return emitOpError("expects a plan for a planned schedule only, got ")
            << type;
+  if (static_cast<bool>(getCounts()) != type.getMasked())
+    return emitOpError("expects counts for a masked schedule only, got ")
+           << type;
   bool isOneGroup = type.getGroupsPerLane() == 0;
-  if (static_cast<bool>(getRows()) != isOneGroup ||
+  if ((getRows() && !getCounts()) != isOneGroup ||
       static_cast<bool>(getGroups()) == isOneGroup)
     return emitOpError("expects rows where no lane has groups, else their "
                        "number, got ")

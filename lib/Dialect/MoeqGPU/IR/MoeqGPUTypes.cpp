@@ -246,7 +246,7 @@ LogicalResult RingType::verify(EmitError emitError, int64_t stages,
 LogicalResult ScheduleType::verify(EmitError emitError, int64_t rows,
                                    int64_t columns, int64_t raster,
                                    int64_t step, bool isPlanned,
-                                   int64_t groupsPerLane) {
+                                   int64_t groupsPerLane, bool masked) {
   if (rows < 1 || columns < 1)
     return emitError() << "expects a tile, got " << rows << 'x' << columns;
   if (raster < 0 || step < 0 || (raster == 0) == (step == 0))

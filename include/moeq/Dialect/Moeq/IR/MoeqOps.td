@@ -60,11 +60,12 @@ class Moeq_EpilogueOp<string mnemonic>
     : Moeq_DpsOp<mnemonic, [AttrSizedOperandSegments, SingleBlock]> {
   let regions = (region MaxSizedRegion<1>:$epilogue);
   let hasRegionVerifier = 1;
-  let extraClassDeclaration = [{
+  code epilogueDeclaration = [{
     /// The accumulators among the arguments of the epilogue: they come first,
     /// then row and column.
     unsigned getNumAccumulators() { return getGated() ? 2 : 1; }
   }];
+  let extraClassDeclaration = epilogueDeclaration;
 }
 
 //===----------------------------------------------------------------------===//
@@ -415,13 +416,20 @@ def Moeq_GroupedMatmulOp : Moeq_EpilogueOp<"grouped_matmul"> {
     `offsets` [E + 1] (i32, sorted): expert e has the rows offsets[e] to
     offsets[e + 1]. Rows outside every group are not read and keep the init.
     Scales, sums and the epilogue are those of `moeq.matmul`; a `column` operand
-    of the epilogue is [E, N], taken at the row's expert. `row` is the row of A.
+    of the epilogue is [E, N], taken at the row's expert. `row` is the row of C.
+
+    `counts` [E] in place of offsets: the rows are masked. A is [E, M, K] and C
+    [E, M, N], of which expert e has the first counts[e] of its M rows; the others
+    are not read and keep the init. `row` operands are [E, M], `row_column` ones
+    [E, M, N]; `row` counts the rows of all experts, e * M + i.
+
+    `rows` [S], beside offsets: the rows are gathered. A is [T, K], its row
+    rows[r] is that of row r of C; a negative index stands for a row of zeros.
 
     `plan` [E + 1, 4], which `moeq.plan` makes of the offsets, says in which order
     and in tiles of which widths a kernel takes the rows; no value depends on it.
 
-    `contract` is reserved for the contraction of rows (wgrad), `rows` for rows
-    that the kernel gathers.
+    `contract` is reserved for the contraction of rows (wgrad).
 
     ```mlir
     %c = moeq.grouped_matmul lhs(%a : tensor<?x4096x!a>) rhs(%w : tensor<8x14336x4096x!a>)
@@ -430,7 +438,8 @@ def Moeq_GroupedMatmulOp : Moeq_EpilogueOp<"grouped_matmul"> {
     ```
   }];
   let arguments = (ins Variadic<Moeq_Shaped>:$lhs, Variadic<Moeq_Shaped>:$rhs,
-                       Moeq_I32Shaped:$offsets, Optional<Moeq_I32Shaped>:$plan,
+                       Optional<Moeq_I32Shaped>:$offsets, Optional<Moeq_I32Shaped>:$counts,
+                       Optional<Moeq_I32Shaped>:$rows, Optional<Moeq_I32Shaped>:$plan,
                        Variadic<Moeq_Shaped>:$epilogue_operands,
                        Moeq_FloatShaped:$outs,
                        OptionalAttr<TypeAttr>:$lhs_format, OptionalAttr<TypeAttr>:$rhs_format,
@@ -440,12 +449,17 @@ def Moeq_GroupedMatmulOp : Moeq_EpilogueOp<"grouped_matmul"> {
   let assemblyFormat = [{
     `lhs` `(` $lhs `:` type($lhs) (`as` $lhs_format^)? `)`
     `rhs` `(` $rhs `:` type($rhs) (`as` $rhs_format^)? `)`
-    `offsets` `(` $offsets `:` type($offsets) `)` (`plan` `(` $plan^ `:` type($plan) `)`)?
+    (`offsets` `(` $offsets^ `:` type($offsets) `)`)? (`counts` `(` $counts^ `:` type($counts) `)`)?
+    (`rows` `(` $rows^ `:` type($rows) `)`)? (`plan` `(` $plan^ `:` type($plan) `)`)?
     `outs` `(` $outs `:` type($outs) `)`
     (`accumulate` `(` $accumulate^ `)`)? (`config` `(` $config^ `)`)? attr-dict-with-keyword
     custom<Epilogue>($gated, $epilogue_operands, type($epilogue_operands), $epilogue_maps,
                      $epilogue)
     (`->` type($results)^)?
+  }];
+  let extraClassDeclaration = epilogueDeclaration # [{
+    /// Whether A and C are [E, M, ..], with `counts`.
+    bool isMasked() { return static_cast<bool>(getCounts()); }
   }];
 }
 

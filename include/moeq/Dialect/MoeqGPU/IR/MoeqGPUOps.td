@@ -59,7 +59,8 @@ def MoeqGPU_ScheduleOp : MoeqGPU_Op<"schedule", [AttrSizedOperandSegments]> {
   let description = [{
     The in-kernel form of `tiles`: `offsets` points to groups + 1 numbers, `plan`
     to the table that `moeq.plan` makes of them, or `rows` is the number of rows
-    of the only group. The search over the groups is set up once; each lane keeps
+    of the only group. With `counts` each group has `rows` rows in memory, of
+    which the first ones, as many as its count, are its own. The search over the groups is set up once; each lane keeps
     the tile prefix of its groups.
 
     ```mlir
@@ -69,10 +70,12 @@ def MoeqGPU_ScheduleOp : MoeqGPU_Op<"schedule", [AttrSizedOperandSegments]> {
   }];
   let arguments = (ins Optional<MoeqGPU_GlobalPointer>:$offsets,
                        Optional<MoeqGPU_GlobalPointer>:$plan,
+                       Optional<MoeqGPU_GlobalPointer>:$counts,
                        Optional<I32>:$groups, Optional<I32>:$rows, I32:$columns);
   let results = (outs MoeqGPU_ScheduleType:$result);
   let assemblyFormat = [{
-    (`offsets` `(` $offsets^ `)`)? (`plan` `(` $plan^ `)`)? (`groups` `(` $groups^ `)`)?
+    (`offsets` `(` $offsets^ `)`)? (`plan` `(` $plan^ `)`)?
+    (`counts` `(` $counts^ `)`)? (`groups` `(` $groups^ `)`)?
     (`rows` `(` $rows^ `)`)? `columns` `(` $columns `)` attr-dict `:` type($result)
   }];
   let hasVerifier = 1;

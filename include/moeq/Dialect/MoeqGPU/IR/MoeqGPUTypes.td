@@ -178,6 +178,9 @@ def MoeqGPU_ScheduleType : MoeqGPU_Type<"Schedule", "schedule"> {
     are neighbours. `planned` says that the order of the groups, the rows of their
     tiles and the splits of tiles come from a table of `moeq.plan`.
 
+    `masked`: each group has as many rows in memory as any other, of which the
+    first ones are its own.
+
     ```mlir
     !moeq_gpu.schedule<128x256, raster = 16, groups_per_lane = 1>
     !moeq_gpu.schedule<160x256, step = 8, groups_per_lane = 1>
@@ -186,10 +189,11 @@ def MoeqGPU_ScheduleType : MoeqGPU_Type<"Schedule", "schedule"> {
   }];
   let parameters = (ins "int64_t":$rows, "int64_t":$columns,
                         "int64_t":$raster, "int64_t":$step, "bool":$isPlanned,
-                        "int64_t":$groupsPerLane);
+                        "int64_t":$groupsPerLane,
+                        DefaultValuedParameter<"bool", "false">:$masked);
   let assemblyFormat = [{
     `<` custom<Pair>($rows, $columns) `,` custom<Order>($raster, $step, $isPlanned) `,`
-    `groups_per_lane` `=` $groupsPerLane `>`
+    `groups_per_lane` `=` $groupsPerLane (`,` `masked` `=` $masked^)? `>`
   }];
   let genVerifyDecl = 1;
 }
