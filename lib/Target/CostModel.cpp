@@ -17,7 +17,7 @@ static constexpr int64_t kConsumerRows = 64, kStageDepthBytes = 128;
 /// Of one consumer warpgroup, of the two barriers of a stage, and of the
 /// mailbox of a dynamic schedule.
 static constexpr int64_t kStagingBytes = 16384, kBarrierBytes = 16,
-                         kMailboxBytes = 80;
+                         kMailboxBytes = 128;
 static constexpr int64_t kMaxStages = 8;
 /// Row tiles of a raster group: the weights that 8 of them share stay in the
 /// L2.

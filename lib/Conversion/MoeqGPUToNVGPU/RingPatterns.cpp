@@ -7,12 +7,16 @@
 
 #include "Patterns.h"
 
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
 using namespace mlir;
 using namespace mlir::moeq_gpu;
 
 // The time in ns after which a waiting thread looks at a barrier again.
 static constexpr int64_t kWaitTicks = 10000000;
 static constexpr int64_t kBarrierBytes = 8;
+/// The alignment of a stage of a mailbox.
+static constexpr int64_t kMailBytes = 16;
 
 // The address `offset` bytes into the dynamic shared memory.
 static Value emitSharedMemory(Emitter &e, int64_t offset) {
@@ -266,7 +270,7 @@ struct RingSendLowering : KernelPattern<RingSendOp> {
     // The arrival releases the store.
     e.when(e.equal(e.lane(), 0), [&] {
       LLVM::StoreOp::create(rewriter, op.getLoc(), adaptor.getValue().front(),
-                            e.shared(stage.tile(0)));
+                            e.shared(stage.tile(0)), kMailBytes);
       NVVM::MBarrierArriveOp::create(
           rewriter, op.getLoc(), rewriter.getI64Type(), e.shared(stage.full()));
     });
@@ -285,11 +289,17 @@ struct RingReceiveLowering : KernelPattern<RingReceiveOp> {
     Stage stage(e, op.getRing().getType(), adaptor.getRing(),
                 adaptor.getCursor());
     stage.wait(stage.full(), stage.phase);
-    Value word = LLVM::LoadOp::create(rewriter, op.getLoc(), e.b.getI32Type(),
-                                      e.shared(stage.tile(0)), /*alignment=*/4,
-                                      /*isVolatile=*/true);
+    VectorType type = op.getValue().getType();
+    Value words = LLVM::LoadOp::create(rewriter, op.getLoc(), type,
+                                       e.shared(stage.tile(0)), kMailBytes,
+                                       /*isVolatile=*/true);
     // From lane 0, which is the one that releases the stage.
-    rewriter.replaceOp(op, e.broadcast(word, e.i32(0)));
+    SmallVector<Value> values;
+    for (int64_t i = 0; i < type.getNumElements(); ++i)
+      values.push_back(e.broadcast(
+          vector::ExtractOp::create(rewriter, op.getLoc(), words, i),
+          e.i32(0)));
+    rewriter.replaceOpWithNewOp<vector::FromElementsOp>(op, type, values);
     return success();
   }
 };

@@ -11,8 +11,7 @@
 // operands it multiplies its rows of B with all rows of A that the tile has:
 // the accumulator is the transpose, and there is code for each width of it.
 // CTAs have the output tiles round robin, or each takes the next one when it is
-// free: then the producer takes the number, and tells the consumers through a
-// mailbox.
+// free: then the producer takes it, and tells the consumers through a mailbox.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,6 +20,7 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;
@@ -196,29 +196,51 @@ void MatmulBuilder::buildTileLoop(bool isProducer, TileBody body) {
       });
 }
 
-// The producer sends each number, one past the tiles too, which ends the loop
-// of both roles.
+// The producer sends each tile, and at last one of group -1, which ends the
+// loop of both roles.
 void MatmulBuilder::buildMailboxLoop(bool isProducer, TileBody body) {
+  auto mailType = VectorType::get({4}, b.getI32Type());
+  auto none = b.getIntegerAttr(b.getI32Type(), -1);
   Value start = RingStartOp::create(b, CursorType::get(context));
   SmallVector<Value> initial{start, start};
   if (isProducer)
     initial.push_back(first);
-  auto getTile = [&](OpBuilder &, Location, ValueRange carried) {
-    Value cursor = carried[0], mail = carried[1], index;
-    if (isProducer) {
-      index = carried[2];
-      RingAcquireOp::create(b, mailbox, mail);
-      RingSendOp::create(b, index, mailbox, mail);
-    } else {
-      index = RingReceiveOp::create(b, b.getI32Type(), mailbox, mail);
-      RingReleaseOp::create(b, mailbox, mail);
-    }
+  auto findTile = [&](Value index) -> Value {
     Value exists =
         arith::CmpIOp::create(b, arith::CmpIPredicate::ult, index, count);
-    scf::ConditionOp::create(b, exists, ValueRange{cursor, mail, index});
+    auto found = scf::IfOp::create(b, mailType, exists, /*withElse=*/true);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(found.thenBlock());
+    Tile tile = buildTile(index);
+    Value fields[] = {tile.group, tile.row, tile.rowEnd, tile.column};
+    scf::YieldOp::create(
+        b, Value(vector::FromElementsOp::create(b, mailType, fields)));
+    b.setInsertionPointToStart(found.elseBlock());
+    scf::YieldOp::create(b, Value(arith::ConstantOp::create(
+                                b, DenseElementsAttr::get(mailType, none))));
+    return found.getResult(0);
+  };
+  auto getTile = [&](OpBuilder &, Location, ValueRange carried) {
+    Value cursor = carried[0], mail = carried[1], tile;
+    if (isProducer) {
+      tile = findTile(carried[2]);
+      RingAcquireOp::create(b, mailbox, mail);
+      RingSendOp::create(b, tile, mailbox, mail);
+    } else {
+      tile = RingReceiveOp::create(b, mailType, mailbox, mail);
+      RingReleaseOp::create(b, mailbox, mail);
+    }
+    Value exists = arith::CmpIOp::create(b, arith::CmpIPredicate::ne,
+                                         vector::ExtractOp::create(b, tile, 0),
+                                         arith::ConstantOp::create(b, none));
+    scf::ConditionOp::create(b, exists, ValueRange{cursor, mail, tile});
   };
   auto work = [&](OpBuilder &, Location, ValueRange carried) {
-    TileEnd end = body(buildTile(carried[2]), carried[0]);
+    SmallVector<Value, 4> fields;
+    for (int64_t i = 0; i < mailType.getNumElements(); ++i)
+      fields.push_back(vector::ExtractOp::create(b, carried[2], i));
+    TileEnd end =
+        body({fields[0], fields[1], fields[2], fields[3]}, carried[0]);
     SmallVector<Value> next{end.cursor, advance(mailbox, carried[1])};
     if (isProducer)
       next.push_back(end.next);
@@ -226,8 +248,8 @@ void MatmulBuilder::buildMailboxLoop(bool isProducer, TileBody body) {
   };
   Type cursorType = start.getType();
   scf::WhileOp::create(b, b.getLoc(),
-                       TypeRange{cursorType, cursorType, b.getI32Type()},
-                       initial, getTile, work);
+                       TypeRange{cursorType, cursorType, mailType}, initial,
+                       getTile, work);
 }
 
 // A loop over the stages of K up to `end` that carries the cursor.

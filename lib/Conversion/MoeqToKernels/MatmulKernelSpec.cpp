@@ -136,7 +136,7 @@ mlir::moeq_gpu::getUnsupportedReason(const MatmulKernelSpec &spec) {
   if (spec.swapAb)
     shared += spec.consumers * getRowVectorBytes(spec);
   if (spec.schedule == moeq::Schedule::Dynamic)
-    shared += kMailboxStages * 20;
+    shared += kMailboxStages * 32;
   if (shared > spec.sharedMemory) {
     reason << "a CTA has " << spec.sharedMemory
            << " bytes of shared memory, needs " << shared;

@@ -96,7 +96,7 @@ gpu.module @kernels {
 // A mailbox: barriers as those of a ring, then its words. Full when the producer
 // has arrived, whose arrival releases the store.
 !schedule = !moeq_gpu.schedule<128x256, raster = 16, groups_per_lane = 0>
-!mailbox = !moeq_gpu.ring<2x[i32]>
+!mailbox = !moeq_gpu.ring<2x[vector<4xi32>]>
 gpu.module @kernels {
   // CHECK-LABEL: llvm.func @mailbox
   // CHECK-SAME:    %[[COUNTER:[^:]*]]: !llvm.ptr<1>, %{{.*}}: i32
@@ -117,17 +117,18 @@ gpu.module @kernels {
       // CHECK: nvvm.read.ptx.sreg.nctaid.x
       %i = moeq_gpu.schedule.take %s from %counter : !schedule
       // CHECK: scf.if
-      // CHECK: llvm.store %{{.*}}, %{{.*}} : i32, !llvm.ptr<3>
+      // CHECK: llvm.store %{{.*}}, %{{.*}} {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr<3>
       // CHECK: nvvm.mbarrier.arrive
-      moeq_gpu.ring.send %i to %mailbox[%cursor] : !mailbox
+      %mail = vector.broadcast %i : i32 to vector<4xi32>
+      moeq_gpu.ring.send %mail to %mailbox[%cursor] : !mailbox
     } consumers(1, 208) {
     ^bb0(%warpgroup: i32):
       %cursor = moeq_gpu.ring.start : !moeq_gpu.cursor
       // CHECK: nvvm.mbarrier.try_wait.parity %{{.*}}, %c0_i32
-      // CHECK: llvm.load volatile %{{.*}} : !llvm.ptr<3> -> i32
-      // CHECK: nvvm.shfl.sync idx
-      %i = moeq_gpu.ring.receive %mailbox[%cursor] : !mailbox
-      llvm.store %i, %out : i32, !llvm.ptr<1>
+      // CHECK: llvm.load volatile %{{.*}} {alignment = 16 : i64} : !llvm.ptr<3> -> vector<4xi32>
+      // CHECK-COUNT-4: nvvm.shfl.sync idx
+      %mail = moeq_gpu.ring.receive %mailbox[%cursor] : !mailbox
+      llvm.store %mail, %out : vector<4xi32>, !llvm.ptr<1>
     }
     llvm.return
   }

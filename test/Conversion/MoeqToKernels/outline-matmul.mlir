@@ -105,18 +105,24 @@ func.func @many(%a: memref<?x512xf16>, %w: memref<256x512x512xf16>, %o: memref<2
 // -----
 
 // A dynamic schedule: the producer takes the next tile before the last stage of
-// this one, and consumers get its number by mail.
+// this one, and consumers get it by mail.
 // CHECK-LABEL: llvm.func @dynamic_grouped_matmul
 // CHECK-SAME:      %[[COUNTER:[^:]*]]: !llvm.ptr<1> {llvm.noalias}) attributes
+// CHECK:         %[[NONE:.*]] = arith.constant dense<-1> : vector<4xi32>
 // CHECK:         moeq_gpu.ring.create consumers 2 : <4x[128x64xbf16, 256x64xbf16]>
-// CHECK:         %[[MAILBOX:.*]] = moeq_gpu.ring.create consumers 2 : <4x[i32]>
+// CHECK:         %[[MAILBOX:.*]] = moeq_gpu.ring.create consumers 2 : <4x[vector<4xi32>]>
 // CHECK:         %[[FIRST:.*]] = nvvm.read.ptx.sreg.ctaid.x
 // CHECK:         %[[COUNT:.*]] = moeq_gpu.schedule.size
 // CHECK:         moeq_gpu.roles
 // CHECK:           scf.while (%{{.*}} = %{{.*}}, %[[MAIL:.*]] = %{{.*}}, %[[INDEX:.*]] = %[[FIRST]])
+// CHECK:             %[[EXISTS:.*]] = arith.cmpi ult, %[[INDEX]], %[[COUNT]]
+// CHECK:             %[[TILE:.*]] = scf.if %[[EXISTS]]
+// CHECK:               moeq_gpu.schedule.tile %{{.*}}[%[[INDEX]]]
+// CHECK:             } else {
+// CHECK-NEXT:          scf.yield %[[NONE]]
 // CHECK:             moeq_gpu.ring.acquire %[[MAILBOX]][%[[MAIL]]]
-// CHECK:             moeq_gpu.ring.send %[[INDEX]] to %[[MAILBOX]][%[[MAIL]]]
-// CHECK:             arith.cmpi ult, %[[INDEX]], %[[COUNT]]
+// CHECK:             moeq_gpu.ring.send %[[TILE]] to %[[MAILBOX]][%[[MAIL]]]
+// CHECK:             arith.cmpi ne
 // CHECK:             scf.condition
 // CHECK:             scf.for
 // CHECK:               moeq_gpu.ring.fill
@@ -127,7 +133,8 @@ func.func @many(%a: memref<?x512xf16>, %w: memref<256x512x512xf16>, %o: memref<2
 // CHECK:           scf.while
 // CHECK:             %[[GOT:.*]] = moeq_gpu.ring.receive %[[MAILBOX]]
 // CHECK:             moeq_gpu.ring.release %[[MAILBOX]]
-// CHECK:             arith.cmpi ult, %[[GOT]], %[[COUNT]]
+// CHECK:             %[[GROUP:.*]] = vector.extract %[[GOT]][0]
+// CHECK:             arith.cmpi ne, %[[GROUP]]
 
 // CHECK-LABEL: func.func @dynamic
 // CHECK:         %[[ZERO:.*]] = memref.alloc() {moeq.zeroed} : memref<1xi32>

@@ -40,7 +40,7 @@ func.func private @stages(!moeq_gpu.ring<1x[64x128xi8]>)
 
 // -----
 
-// expected-error@+1 {{expects a mailbox of i32, got 'i64'}}
+// expected-error@+1 {{expects a mailbox of vector<4xi32>, got 'i64'}}
 func.func private @word(!moeq_gpu.ring<2x[i64]>)
 
 // -----
@@ -129,7 +129,7 @@ func.func @map_yield(%a: !moeq_gpu.fragment<64x64xf32>, %i: i32) {
 
 // -----
 
-func.func @send(%ring: !moeq_gpu.ring<2x[64x128xi8]>, %c: !moeq_gpu.cursor, %i: i32) {
+func.func @send(%ring: !moeq_gpu.ring<2x[64x128xi8]>, %c: !moeq_gpu.cursor, %i: vector<4xi32>) {
   // expected-error@+1 {{expects a mailbox, got '!moeq_gpu.ring<2x[64x128xi8]>'}}
   moeq_gpu.ring.send %i to %ring[%c] : !moeq_gpu.ring<2x[64x128xi8]>
   return
@@ -145,9 +145,9 @@ func.func @receive(%ring: !moeq_gpu.ring<2x[64x128xi8]>, %c: !moeq_gpu.cursor) {
 
 // -----
 
-func.func @wait(%ring: !moeq_gpu.ring<2x[i32]>, %c: !moeq_gpu.cursor) {
-  // expected-error@+1 {{expects a ring of tiles, got '!moeq_gpu.ring<2x[i32]>'}}
-  %0 = moeq_gpu.ring.wait %ring[%c] : !moeq_gpu.ring<2x[i32]> -> !moeq_gpu.tile<64x128xi8>
+func.func @wait(%ring: !moeq_gpu.ring<2x[vector<4xi32>]>, %c: !moeq_gpu.cursor) {
+  // expected-error@+1 {{expects a ring of tiles, got '!moeq_gpu.ring<2x[vector<4xi32>]>'}}
+  %0 = moeq_gpu.ring.wait %ring[%c] : !moeq_gpu.ring<2x[vector<4xi32>]> -> !moeq_gpu.tile<64x128xi8>
   return
 }
 
@@ -166,11 +166,11 @@ llvm.func @shared_memory() {
 
 // -----
 
-// The barriers of the mailbox and its words count: 232448 is exceeded by 8.
+// The barriers of the mailbox and its words count: 232448 is exceeded by 32.
 llvm.func @mailbox() {
   %ring = moeq_gpu.ring.create consumers 1 : !moeq_gpu.ring<2x[904x128xi8]>
-  %mailbox = moeq_gpu.ring.create consumers 1 : !moeq_gpu.ring<50x[i32]>
-  // expected-error@+1 {{expects at most 232448 bytes of shared memory on sm_90a, got 232456}}
+  %mailbox = moeq_gpu.ring.create consumers 1 : !moeq_gpu.ring<32x[vector<4xi32>]>
+  // expected-error@+1 {{expects at most 232448 bytes of shared memory on sm_90a, got 232480}}
   moeq_gpu.roles producer(40) {
   } consumers(1, 232) {
   ^bb0(%w: i32):

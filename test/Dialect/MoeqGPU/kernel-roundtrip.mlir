@@ -9,7 +9,7 @@
 !part = !moeq_gpu.tile<64x128xf8E4M3FN>
 !staging = !moeq_gpu.tile<64x64xbf16>
 !ring = !moeq_gpu.ring<4x[128x128xf8E4M3FN, 128x128xf8E4M3FN]>
-!mailbox = !moeq_gpu.ring<2x[i32]>
+!mailbox = !moeq_gpu.ring<2x[vector<4xi32>]>
 !cursor = !moeq_gpu.cursor
 !acc = !moeq_gpu.fragment<64x128xf32>
 !half = !moeq_gpu.fragment<64x64xf32>
@@ -31,7 +31,7 @@ gpu.module @kernels {
     %map_out = moeq_gpu.tensor_map %param_out : !map_out
     // CHECK: moeq_gpu.ring.create consumers 2 : <4x[128x128xf8E4M3FN, 128x128xf8E4M3FN]>
     %ring = moeq_gpu.ring.create consumers 2 : !ring
-    // CHECK: moeq_gpu.ring.create consumers 2 : <2x[i32]>
+    // CHECK: moeq_gpu.ring.create consumers 2 : <2x[vector<4xi32>]>
     %mailbox = moeq_gpu.ring.create consumers 2 : !mailbox
     // CHECK: moeq_gpu.schedule offsets(%{{.*}}) groups(%{{.*}}) columns(%{{.*}}) : <128x128, raster = 8, groups_per_lane = 2>
     %s = moeq_gpu.schedule offsets(%offsets) groups(%groups) columns(%n) : !schedule
@@ -47,10 +47,11 @@ gpu.module @kernels {
       moeq_gpu.ring.fill %ring[%cursor] from(%map, %map at %zero, %zero, %zero, %zero) : !ring, !map, !map
       // CHECK: moeq_gpu.ring.advance %{{.*}}[%{{.*}}]
       %next = moeq_gpu.ring.advance %ring[%cursor] : !ring
-      // CHECK: %[[TAKEN:.*]] = moeq_gpu.schedule.take %{{.*}} from %{{.*}} : <128x128, raster = 8, groups_per_lane = 2>
+      // CHECK: moeq_gpu.schedule.take %{{.*}} from %{{.*}} : <128x128, raster = 8, groups_per_lane = 2>
       %taken = moeq_gpu.schedule.take %s from %counter : !schedule
-      // CHECK: moeq_gpu.ring.send %[[TAKEN]] to %{{.*}}[%{{.*}}] : <2x[i32]>
-      moeq_gpu.ring.send %taken to %mailbox[%cursor] : !mailbox
+      %mail = vector.broadcast %taken : i32 to vector<4xi32>
+      // CHECK: moeq_gpu.ring.send %{{.*}} to %{{.*}}[%{{.*}}] : <2x[vector<4xi32>]>
+      moeq_gpu.ring.send %mail to %mailbox[%cursor] : !mailbox
     // CHECK: consumers(2, 232)
     } consumers(2, 232) {
     ^bb0(%warpgroup: i32):
@@ -59,7 +60,7 @@ gpu.module @kernels {
       // CHECK: moeq_gpu.schedule.tile %{{.*}}[%{{.*}}]
       %group, %row, %end, %column = moeq_gpu.schedule.tile %s[%zero] : !schedule
       %cursor = moeq_gpu.ring.start : !cursor
-      // CHECK: moeq_gpu.ring.receive %{{.*}}[%{{.*}}] : <2x[i32]>
+      // CHECK: moeq_gpu.ring.receive %{{.*}}[%{{.*}}] : <2x[vector<4xi32>]>
       %index = moeq_gpu.ring.receive %mailbox[%cursor] : !mailbox
       // CHECK: moeq_gpu.ring.wait
       %a, %b = moeq_gpu.ring.wait %ring[%cursor] : !ring -> !tile, !tile

@@ -55,17 +55,18 @@ KernelBudget mlir::moeq_gpu::getKernelBudget(RolesOp roles) {
     budget.offsets[op] = budget.sharedMemory;
     budget.sharedMemory += bytes;
   }
-  // Barriers last, then mailboxes: they need no alignment to speak of.
-  for (RingCreateOp ring : rings) {
-    budget.barrierOffsets[ring] = budget.sharedMemory;
-    budget.sharedMemory += ring.getResult().getType().getBarrierBytes();
-  }
+  // Mailboxes, of which a stage is read as a whole, and barriers.
+  budget.sharedMemory = llvm::alignTo(budget.sharedMemory, 16);
   for (RingCreateOp ring : rings) {
     RingType type = ring.getResult().getType();
     if (!type.isMailbox())
       continue;
     budget.offsets[ring] = budget.sharedMemory;
     budget.sharedMemory += type.getStages() * type.getStageBytes();
+  }
+  for (RingCreateOp ring : rings) {
+    budget.barrierOffsets[ring] = budget.sharedMemory;
+    budget.sharedMemory += ring.getResult().getType().getBarrierBytes();
   }
   return budget;
 }

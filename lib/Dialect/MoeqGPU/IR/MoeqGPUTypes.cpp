@@ -102,8 +102,13 @@ void MoeqGPUDialect::registerTypes() {
       >();
 }
 
+// What a stage of a mailbox holds.
+static Type getMailType(MLIRContext *context) {
+  return VectorType::get({4}, IntegerType::get(context, 32));
+}
+
 // Syntax: `<` stages `x` `[` rows `x` columns `x` type (`,` ...)* `]` `>`, or
-// `<` stages `x` `[` `i32` `]` `>`
+// `<` stages `x` `[` `vector<4xi32>` `]` `>`
 Type RingType::parse(AsmParser &parser) {
   SmallVector<int64_t> stages;
   SmallVector<TileType> payload;
@@ -134,8 +139,9 @@ Type RingType::parse(AsmParser &parser) {
       return parser.parseCommaSeparatedList(parseTile);
     if (failed(*isWord))
       return failure();
-    if (!word.isInteger(32))
-      return parser.emitError(loc) << "expects a mailbox of i32, got " << word;
+    if (word != getMailType(word.getContext()))
+      return parser.emitError(loc)
+             << "expects a mailbox of vector<4xi32>, got " << word;
     return success();
   };
   if (parser.parseLSquare() || parsePayload() || parser.parseRSquare() ||
@@ -148,7 +154,7 @@ Type RingType::parse(AsmParser &parser) {
 void RingType::print(AsmPrinter &printer) const {
   printer << '<' << getStages() << "x[";
   if (isMailbox())
-    printer << "i32";
+    printer << getMailType(getContext());
   llvm::interleaveComma(getPayload(), printer, [&](TileType tile) {
     printShape(printer, tile.getRows(), tile.getColumns(),
                tile.getElementType());
@@ -263,7 +269,7 @@ LogicalResult ScheduleType::verify(EmitError emitError, int64_t rows,
 
 int64_t RingType::getStageBytes() const {
   if (isMailbox())
-    return sizeof(int32_t);
+    return 4 * sizeof(int32_t);
   int64_t bytes = 0;
   for (TileType tile : getPayload())
     bytes += tile.getBytes();

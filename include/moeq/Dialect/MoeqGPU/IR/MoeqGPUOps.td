@@ -18,6 +18,11 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 def MoeqGPU_GenericPointer : LLVM_PointerInAddressSpace<0>;
 def MoeqGPU_GlobalPointer : LLVM_PointerInAddressSpace<1>;
 
+/// What a stage of a mailbox holds.
+def MoeqGPU_Mail : Type<And<[VectorOfLengthAndType<[4], [I32]>.predicate, HasStaticShapePred]>,
+                        "vector of 4 i32 values", "::mlir::VectorType">,
+                   BuildableType<"::mlir::VectorType::get({4}, $_builder.getI32Type())">;
+
 class MoeqGPU_Op<string mnemonic, list<Trait> traits = []>
     : Op<MoeqGPU_Dialect, mnemonic, traits>;
 
@@ -278,17 +283,17 @@ def MoeqGPU_RingSendOp : MoeqGPU_Op<"ring.send"> {
   let summary = "the producer fills a stage of a mailbox";
   let description = [{
     ```mlir
-    moeq_gpu.ring.send %i to %ring[%c] : !moeq_gpu.ring<4x[i32]>
+    moeq_gpu.ring.send %words to %ring[%c] : !moeq_gpu.ring<4x[vector<4xi32>]>
     ```
   }];
-  let arguments = (ins I32:$value, MoeqGPU_RingType:$ring, MoeqGPU_CursorType:$cursor);
+  let arguments = (ins MoeqGPU_Mail:$value, MoeqGPU_RingType:$ring, MoeqGPU_CursorType:$cursor);
   let assemblyFormat = "$value `to` $ring `[` $cursor `]` attr-dict `:` type($ring)";
   let hasVerifier = 1;
 }
 
 def MoeqGPU_RingReceiveOp : MoeqGPU_RingOp<"receive"> {
   let summary = "a consumer waits until a stage of a mailbox is full, and reads it";
-  let results = (outs I32:$value);
+  let results = (outs MoeqGPU_Mail:$value);
   let hasVerifier = 1;
 }
 

@@ -138,18 +138,18 @@ def MoeqGPU_RingType : MoeqGPU_Type<"Ring", "ring"> {
   let description = [{
     `stages` stages, each with one tile of each payload type, and two barriers a
     stage: full (the copies have arrived) and empty (all consumers are done). A
-    stage of a mailbox, a ring with no payload tiles, holds one i32.
+    stage of a mailbox, a ring with no payload tiles, holds 4 i32 values.
 
     ```mlir
     !moeq_gpu.ring<4x[128x128xf8E4M3FN, 256x128xf8E4M3FN]>
-    !moeq_gpu.ring<4x[i32]>
+    !moeq_gpu.ring<4x[vector<4xi32>]>
     ```
   }];
   let parameters = (ins "int64_t":$stages, ArrayRefParameter<"::mlir::moeq_gpu::TileType">:$payload);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    /// Whether a stage holds an i32 in place of tiles.
+    /// Whether a stage holds 4 i32 values in place of tiles.
     bool isMailbox() const { return getPayload().empty(); }
     /// The bytes of one stage.
     int64_t getStageBytes() const;
