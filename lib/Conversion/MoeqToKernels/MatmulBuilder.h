@@ -91,12 +91,25 @@ private:
   Value buildMainLoop(const Consumer &consumer, Value cursor, int64_t width,
                       SmallVectorImpl<Value> &accumulators);
   Value buildPromotedLoop(const Consumer &consumer, Tile tile, Value cursor,
-                          SmallVectorImpl<Value> &accumulators);
+                          int64_t width, SmallVectorImpl<Value> &accumulators);
+  /// Rows of a tile of one panel.
+  Value buildPart(Value tile, Value row, int64_t rows);
   struct BlockScales;
-  BlockScales buildBlockScales(Tile tile, Value k);
+  BlockScales buildBlockScales(Tile tile, Value k, int64_t products,
+                               int64_t width);
+  /// Where the scales of an operand with one a row and stage are, and whether
+  /// they are those of the rows of the accumulator, else of its columns.
+  struct VectorScales {
+    Value base, pitch;
+    Type type;
+    bool isMnMajor, areRows, isAligned;
+  };
+  Value buildVectorScales(const VectorScales &of, Value first, Value end,
+                          Value k, int64_t count);
+  Value buildLhsScales(Tile tile, Value k, int64_t width);
+  Value buildRhsScales(Tile tile, Value k, int64_t column, int64_t width);
   Value buildBlockScale(Tile tile, Value k, int64_t column);
   Value buildOpaque(Value value);
-  Value buildColumnScales(Tile tile, Value k, int64_t column);
   Value buildPromotion(Tile tile, Value partial, Value accumulator,
                        Value lhsScale, Value rhsScale);
 

@@ -392,11 +392,19 @@ Value MatmulBuilder::buildActive(const Consumer &consumer, Tile tile,
                                  Value cursor, int64_t width) {
   Early early = buildEarly(tile, width);
   SmallVector<Value> accumulators;
-  Value end = spec.promote
-                  ? buildPromotedLoop(consumer, tile, cursor, accumulators)
-                  : buildMainLoop(consumer, cursor, width, accumulators);
+  Value end =
+      spec.promote
+          ? buildPromotedLoop(consumer, tile, cursor, width, accumulators)
+          : buildMainLoop(consumer, cursor, width, accumulators);
   buildEpilogue(consumer, tile, accumulators, early);
   return end;
+}
+
+Value MatmulBuilder::buildPart(Value tile, Value row, int64_t rows) {
+  auto type = cast<TileType>(tile.getType());
+  auto part =
+      TileType::get(context, rows, type.getColumns(), type.getElementType());
+  return type == part ? tile : Value(SubtileOp::create(b, part, tile, row));
 }
 
 // The first stage starts the accumulator; then one matmul stays in flight while
@@ -404,21 +412,14 @@ Value MatmulBuilder::buildActive(const Consumer &consumer, Tile tile,
 Value MatmulBuilder::buildMainLoop(const Consumer &consumer, Value cursor,
                                    int64_t width,
                                    SmallVectorImpl<Value> &accumulators) {
-  auto getPart = [&](Value stageTile, Value row, int64_t rows) -> Value {
-    auto type = cast<TileType>(stageTile.getType());
-    auto part =
-        TileType::get(context, rows, type.getColumns(), type.getElementType());
-    return type == part ? stageTile
-                        : Value(SubtileOp::create(b, part, stageTile, row));
-  };
   auto multiply = [&](Value at, Value accumulator) -> Value {
     auto stage = RingWaitOp::create(b, TypeRange{lhsTile, rhsTile}, ring, at);
     Value lhs = stage.getResult(0), rhs = stage.getResult(1);
     if (spec.swapAb)
       std::swap(lhs, rhs);
     return MmaOp::create(b, getProductType(width),
-                         getPart(lhs, consumer.row, getConsumerRows(spec)),
-                         getPart(rhs, i32(0), width), accumulator,
+                         buildPart(lhs, consumer.row, getConsumerRows(spec)),
+                         buildPart(rhs, i32(0), width), accumulator,
                          /*overwrite=*/false);
   };
 

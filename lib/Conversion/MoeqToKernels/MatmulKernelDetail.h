@@ -72,17 +72,22 @@ inline int64_t getChunkColumns(const MatmulKernelSpec &spec) {
   return columns;
 }
 
-/// The columns of one matmul: all of the tile; or, where sums are promoted, as
-/// many as share one of the scales of 128 columns.
-inline int64_t getProductColumns(const MatmulKernelSpec &spec) {
-  return spec.promote ? std::gcd(spec.tileColumns, kBlockDepth)
-                      : spec.tileColumns;
+/// The columns of one matmul of an accumulator of `columns`: all of them; or,
+/// where sums are promoted, as many as share one of the scales of 128 columns
+/// of the weights.
+inline int64_t getProductColumns(const MatmulKernelSpec &spec,
+                                 int64_t columns) {
+  return spec.promote && !spec.swapAb ? std::gcd(columns, kBlockDepth)
+                                      : columns;
 }
 
 /// The matmuls that a consumer has in flight where sums are promoted: two,
 /// where that leaves registers for the rest.
-inline int64_t getProductsInFlight(const MatmulKernelSpec &spec) {
-  return spec.tileColumns + 2 * getProductColumns(spec) > 384 ||
+inline int64_t getProductsInFlight(const MatmulKernelSpec &spec,
+                                   int64_t columns) {
+  if (spec.swapAb)
+    return columns <= 96 ? 2 : 1;
+  return columns + 2 * getProductColumns(spec, columns) > 384 ||
                  spec.rhsBlockScale == ScalePlacement::Vector
              ? 1
              : 2;
@@ -91,7 +96,7 @@ inline int64_t getProductsInFlight(const MatmulKernelSpec &spec) {
 /// Registers a thread: a producer that copies needs few; consumers share the
 /// rest.
 inline int64_t getProducerRegisters(const MatmulKernelSpec &spec) {
-  return spec.promote ? 24 : 40;
+  return spec.promote && !spec.swapAb ? 24 : 40;
 }
 inline int64_t getConsumerRegisters(const MatmulKernelSpec &spec) {
   int64_t share =

@@ -74,8 +74,11 @@ mlir::moeq_gpu::getUnsupportedReason(const MatmulKernelSpec &spec) {
     return text;
   }
   if (spec.swapAb) {
-    if (spec.promote) {
-      reason << "sums with swap_ab are not promoted";
+    if (spec.promote && getConsumerRows(spec) != kInstructionRows) {
+      reason
+          << "sums with swap_ab are promoted where a consumer has 64 columns "
+             "of a tile, got "
+          << getConsumerRows(spec);
       return text;
     }
     if (spec.tileRows % spec.getRowStep() != 0 || spec.tileRows > 256) {
@@ -108,10 +111,11 @@ mlir::moeq_gpu::getUnsupportedReason(const MatmulKernelSpec &spec) {
   // are promoted and their scales.
   int64_t wide = getWidths(spec).back(), spare = 64;
   if (spec.promote) {
-    wide += getProductsInFlight(spec) * getProductColumns(spec);
-    spare = spec.rhsBlockScale == ScalePlacement::Vector
-                ? 40 + getProductColumns(spec) / 4
-                : 40;
+    int64_t product = getProductColumns(spec, wide);
+    ScalePlacement ofColumns =
+        spec.swapAb ? spec.lhsBlockScale : spec.rhsBlockScale;
+    wide += getProductsInFlight(spec, wide) * product;
+    spare = 40 + (ofColumns == ScalePlacement::Vector ? product / 4 : 0);
   }
   int64_t registers = getConsumerRows(spec) * wide / kWarpgroupThreads + spare;
   if (registers > getConsumerRegisters(spec)) {

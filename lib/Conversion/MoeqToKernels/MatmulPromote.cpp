@@ -32,40 +32,22 @@ struct MatmulBuilder::BlockScales {
   SmallVector<Value> rhs;
 };
 
-MatmulBuilder::BlockScales MatmulBuilder::buildBlockScales(Tile tile, Value k) {
+// The scales of a stage for `products` sums of `width` columns.
+MatmulBuilder::BlockScales MatmulBuilder::buildBlockScales(Tile tile, Value k,
+                                                           int64_t products,
+                                                           int64_t width) {
   BlockScales scales;
-  if (spec.lhsBlockScale == ScalePlacement::Tensor) {
+  if (spec.lhsBlockScale == ScalePlacement::Tensor)
     scales.lhs = buildScaleScalar(Kind::LhsScale, spec.lhsScaleType,
                                   add(mul(getLhsPart(tile), depthTiles), k));
-  } else if (spec.lhsBlockScale == ScalePlacement::Vector) {
-    Value base = getParameter(Kind::LhsScale), pitch = depthTiles,
-          row = tile.row, rowEnd = tile.rowEnd;
-    if (spec.lhsScaleIsMnMajor)
-      pitch = getParameter(Kind::LhsScalePitch);
-    if (spec.lhsScaleIsMnMajor && spec.isMasked) {
-      // Those of each group are apart.
-      Value plane = mul(tile.group, depthTiles);
-      Value first = mul(tile.group, getParameter(Kind::Rows));
-      base = LLVM::GEPOp::create(
-          b, base.getType(), spec.lhsScaleType, base,
-          ValueRange(arith::MulIOp::create(b, toI64(plane), toI64(pitch))));
-      row = arith::SubIOp::create(b, row, first);
-      rowEnd = arith::SubIOp::create(b, rowEnd, first);
-    }
-    auto load = LoadOp::create(
-        b, FragmentType::get(context, kInstructionRows, 1, spec.lhsScaleType),
-        base, row, k, toI64(pitch), rowEnd, Value());
-    load.setTransposed(spec.lhsScaleIsMnMajor);
-    scales.lhs = load;
-  }
-
-  int64_t width = getProductColumns(spec);
+  else if (spec.lhsBlockScale == ScalePlacement::Vector)
+    scales.lhs = buildLhsScales(tile, k, width);
   if (spec.rhsBlockScale == ScalePlacement::None)
     return scales;
-  for (int64_t column = 0; column < spec.tileColumns; column += width)
+  for (int64_t i = 0; i < products; ++i)
     scales.rhs.push_back(spec.rhsBlockScale == ScalePlacement::Vector
-                             ? buildColumnScales(tile, k, column)
-                             : buildBlockScale(tile, k, column));
+                             ? buildRhsScales(tile, k, i * width, width)
+                             : buildBlockScale(tile, k, i * width));
   return scales;
 }
 
@@ -98,33 +80,72 @@ Value MatmulBuilder::buildOpaque(Value value) {
   return copy.getResult(0);
 }
 
-// The scales of the columns of a sum, from [E, N, blocks of K], or with the
-// last two exchanged and N padded to 16 bytes.
-Value MatmulBuilder::buildColumnScales(Tile tile, Value k, int64_t column) {
-  Value first = add(tile.column, i32(column));
-  Value base = getParameter(Kind::RhsScale), pitch = depthTiles,
-        plane = columns;
-  if (spec.rhsScaleIsMnMajor) {
-    Value unit = i32(kPitchBytes / getBytes(spec.rhsScaleType));
-    pitch = mul(arith::CeilDivUIOp::create(b, columns, unit), unit);
-    plane = pitch;
+// The scales of `count` rows of A or of the weights from `first` on, which are
+// the rows or the columns of the accumulator, and those before `end` exist. A
+// column of the scales is a stage, or a row where they are along the rows.
+Value MatmulBuilder::buildVectorScales(const VectorScales &of, Value first,
+                                       Value end, Value k, int64_t count) {
+  // Each column of a tile that may reach beyond the end has an address of its
+  // own. Hidden from the compiler, the first keeps these in the loop: ahead of
+  // it they would take the registers of the accumulator.
+  if (!of.areRows && end && !of.isAligned)
+    first = buildOpaque(first);
+  auto type = FragmentType::get(context, of.areRows ? count : 1,
+                                of.areRows ? 1 : count, of.type);
+  Value row = of.areRows ? first : k, column = of.areRows ? k : first,
+        rowEnd = of.areRows ? end : Value(),
+        columnEnd = of.areRows ? Value() : end;
+  auto load = LoadOp::create(b, type, of.base, row, column, toI64(of.pitch),
+                             rowEnd, columnEnd);
+  load.setTransposed(of.areRows == of.isMnMajor);
+  load.setAligned(of.isAligned);
+  return load;
+}
+
+// Those of the rows of A: from [M, blocks of K], or from [blocks of K, M] with
+// rows of the given pitch, each group apart where they are masked.
+Value MatmulBuilder::buildLhsScales(Tile tile, Value k, int64_t width) {
+  VectorScales of{getParameter(Kind::LhsScale), depthTiles, spec.lhsScaleType,
+                  spec.lhsScaleIsMnMajor,
+                  /*areRows=*/!spec.swapAb,
+                  /*isAligned=*/false};
+  Value first = tile.row, end = tile.rowEnd;
+  if (of.isMnMajor)
+    of.pitch = getParameter(Kind::LhsScalePitch);
+  if (of.isMnMajor && spec.isMasked) {
+    Value plane = mul(tile.group, depthTiles),
+          before = mul(tile.group, getParameter(Kind::Rows));
+    of.base = LLVM::GEPOp::create(
+        b, of.base.getType(), of.type, of.base,
+        ValueRange(arith::MulIOp::create(b, toI64(plane), toI64(of.pitch))));
+    first = arith::SubIOp::create(b, first, before);
+    end = arith::SubIOp::create(b, end, before);
+  }
+  return buildVectorScales(of, first, end, k,
+                           spec.swapAb ? width : kInstructionRows);
+}
+
+// Those of the rows of the weights from `column` of the tile on: from [E, N,
+// blocks of K], or with the last two exchanged and N padded to 16 bytes.
+Value MatmulBuilder::buildRhsScales(Tile tile, Value k, int64_t column,
+                                    int64_t width) {
+  VectorScales of{getParameter(Kind::RhsScale),
+                  depthTiles,
+                  spec.rhsScaleType,
+                  spec.rhsScaleIsMnMajor,
+                  /*areRows=*/spec.swapAb,
+                  /*isAligned=*/spec.rhsScaleIsMnMajor && !spec.swapAb};
+  Value plane = columns;
+  if (of.isMnMajor) {
+    Value unit = i32(kPitchBytes / getBytes(of.type));
+    of.pitch = mul(arith::CeilDivUIOp::create(b, columns, unit), unit);
+    plane = of.pitch;
   }
   Value offset = arith::MulIOp::create(b, toI64(mul(tile.group, depthTiles)),
                                        toI64(plane));
-  base =
-      LLVM::GEPOp::create(b, base.getType(), spec.rhsScaleType, base, offset);
-  // Each of the columns of a tile that may reach beyond N has an address of its
-  // own. Hidden from the compiler, the column keeps these in the loop: ahead of
-  // it they would take the registers of the accumulator.
-  if (!spec.rhsScaleIsMnMajor && reachesBeyondColumns())
-    first = buildOpaque(first);
-  auto type =
-      FragmentType::get(context, 1, getProductColumns(spec), spec.rhsScaleType);
-  auto load = LoadOp::create(b, type, base, k, first, toI64(pitch), Value(),
-                             reachesBeyondColumns() ? columns : Value());
-  load.setTransposed(!spec.rhsScaleIsMnMajor);
-  load.setAligned(spec.rhsScaleIsMnMajor);
-  return load;
+  of.base = LLVM::GEPOp::create(b, of.base.getType(), of.type, of.base, offset);
+  return buildVectorScales(of, add(tile.column, i32(column)), getColumnEnd(), k,
+                           spec.swapAb ? kInstructionRows : width);
 }
 
 // accumulator + partial * (lhs scale * rhs scale), with one rounding after that
@@ -135,8 +156,10 @@ Value MatmulBuilder::buildPromotion(Tile tile, Value partial, Value accumulator,
   for (Value scale : {lhsScale, rhsScale})
     if (scale && isa<FragmentType>(scale.getType()))
       fragments.push_back(scale);
-  auto map =
-      MapOp::create(b, accumulator.getType(), fragments, tile.row, tile.column);
+  Value row = tile.row, column = tile.column;
+  if (spec.swapAb)
+    std::swap(row, column);
+  auto map = MapOp::create(b, accumulator.getType(), fragments, row, column);
   OpBuilder::InsertionGuard guard(b);
   Block &body = map.getBody().emplaceBlock();
   for (Value fragment : fragments)
@@ -161,16 +184,14 @@ Value MatmulBuilder::buildPromotion(Tile tile, Value partial, Value accumulator,
 }
 
 Value MatmulBuilder::buildPromotedLoop(const Consumer &consumer, Tile tile,
-                                       Value cursor,
+                                       Value cursor, int64_t columnCount,
                                        SmallVectorImpl<Value> &accumulators) {
-  int64_t width = getProductColumns(spec), products = spec.tileColumns / width,
-          inFlight = getProductsInFlight(spec),
+  int64_t width = getProductColumns(spec, columnCount),
+          products = columnCount / width,
+          inFlight = getProductsInFlight(spec, columnCount),
           // Of an iteration: as many as it takes to have so many in flight.
       stages = std::max<int64_t>(inFlight / products, 1);
   FragmentType productType = getProductType(width);
-  auto lhsPart =
-      TileType::get(context, kInstructionRows, getStageColumns(), spec.lhs);
-  auto rhsPart = TileType::get(context, width, getStageColumns(), spec.rhs);
   accumulators.assign(
       products,
       Value(ZeroOp::create(b, FragmentType::get(context, kInstructionRows,
@@ -189,7 +210,8 @@ Value MatmulBuilder::buildPromotedLoop(const Consumer &consumer, Tile tile,
           // The loads of scales have returned when the matmul has ended.
           SmallVector<BlockScales> scales;
           for (int64_t i = 0; i < stages; ++i)
-            scales.push_back(buildBlockScales(tile, add(k, i32(i))));
+            scales.push_back(
+                buildBlockScales(tile, add(k, i32(i)), products, width));
           struct Product {
             Value partial, stage;
             int64_t index;
@@ -215,16 +237,17 @@ Value MatmulBuilder::buildPromotedLoop(const Consumer &consumer, Tile tile,
           for (const BlockScales &scale : scales) {
             auto stage =
                 RingWaitOp::create(b, TypeRange{lhsTile, rhsTile}, ring, at);
-            Value lhs =
-                SubtileOp::create(b, lhsPart, stage.getResult(0), consumer.row);
+            Value lhs = stage.getResult(0), rhs = stage.getResult(1);
+            if (spec.swapAb)
+              std::swap(lhs, rhs);
+            lhs = buildPart(lhs, consumer.row, kInstructionRows);
             for (int64_t i = 0; i < products; ++i) {
               if (static_cast<int64_t>(pending.size()) == inFlight)
                 finish();
-              Value rhs = SubtileOp::create(b, rhsPart, stage.getResult(1),
-                                            i32(i * width));
               // In the registers of a sum that is done, if there is one.
-              Value partial = MmaOp::create(b, productType, lhs, rhs, done,
-                                            /*overwrite=*/bool(done));
+              Value partial = MmaOp::create(
+                  b, productType, lhs, buildPart(rhs, i32(i * width), width),
+                  done, /*overwrite=*/bool(done));
               done = Value();
               pending.push_back({partial, at, i, scale});
             }
@@ -240,8 +263,9 @@ Value MatmulBuilder::buildPromotedLoop(const Consumer &consumer, Tile tile,
   };
   // Unrolled, the loop would need the registers of several iterations.
   Value end = buildOpaque(depthTiles);
-  if (stages == 1) {
-    buildLoop(i32(0), end, 1);
+  if (stages == 1 ||
+      (isStatic(spec.depth) && spec.depth % (stages * kBlockDepth) == 0)) {
+    buildLoop(i32(0), end, stages);
     return cursor;
   }
   // The stages that are no whole iteration come last.

@@ -179,3 +179,62 @@ func.func @within(%a: memref<?x512xf8E4M3FN>, %sa: memref<?x4xf32>,
     outs(%c : memref<?x1024xf16>) config(<tile = [128, 192]>)
   return
 }
+
+// -----
+
+!act = !moeq.scaled<f8E4M3FN, block = [128], scale = f32, layout = mn_major>
+!weight = !moeq.scaled<f8E4M3FN, block = [128, 128], scale = f32>
+
+// With swapped operands the scales of the rows of A are those of columns of the
+// accumulator. Two stages of an even number are in flight.
+// CHECK-LABEL: llvm.func @swapped_grouped_matmul
+// CHECK-SAME:      %[[PITCH:[^:]*]]: i32) attributes
+// CHECK:         consumers(2, 232)
+// CHECK:           %{{.*}}, %[[ROW:.*]], %[[END:.*]], %[[COLUMN:.*]] = moeq_gpu.schedule.tile
+// CHECK:           scf.index_switch
+// CHECK:           case 2 {
+// CHECK:             scf.for %[[K:.*]] = %c0_i32 to %{{.*}} step %c2_i32
+// CHECK:               %[[FIRST:.*]] = llvm.inline_asm {{.*}} %[[ROW]]
+// CHECK:               %[[S:.*]] = moeq_gpu.load %{{[^ ]*}}[%[[K]], %[[FIRST]]] pitch(%{{.*}}) column_end(%[[END]]) : <1x16xf32>
+// CHECK:               llvm.load
+// CHECK:               %[[AB:.*]]:2 = moeq_gpu.ring.wait
+// CHECK:               %[[W0:.*]] = moeq_gpu.subtile %[[AB]]#1{{.*}} -> <64x128xf8E4M3FN>
+// CHECK:               %[[T0:.*]] = moeq_gpu.subtile %[[AB]]#0{{.*}} -> <16x128xf8E4M3FN>
+// CHECK:               %[[P0:.*]] = moeq_gpu.mma %[[W0]], %[[T0]] :
+// CHECK:               moeq_gpu.ring.wait
+// CHECK:               moeq_gpu.mma
+// CHECK:               %[[R0:.*]] = moeq_gpu.mma_wait pending 1(%[[P0]]
+// CHECK:               moeq_gpu.ring.release
+// CHECK:               moeq_gpu.map(%[[R0]], %{{.*}}, %[[S]] : !moeq_gpu.fragment<64x16xf32>, !moeq_gpu.fragment<64x16xf32>, !moeq_gpu.fragment<1x16xf32>)
+// CHECK:               moeq_gpu.mma_wait pending 0
+// CHECK:             }
+// CHECK-NOT:         scf.for
+// CHECK:           case 3 {
+func.func @swapped(%a: memref<?x4096xf8E4M3FN>, %sa: memref<32x?xf32>,
+                   %w: memref<8x14336x4096xf8E4M3FN>, %sw: memref<8x112x32xf32>,
+                   %o: memref<9xi32>, %c: memref<?x14336xbf16>) {
+  moeq.grouped_matmul
+    lhs(%a, %sa : memref<?x4096xf8E4M3FN>, memref<32x?xf32> as !act)
+    rhs(%w, %sw : memref<8x14336x4096xf8E4M3FN>, memref<8x112x32xf32> as !weight)
+    offsets(%o : memref<9xi32>) outs(%c : memref<?x14336xbf16>)
+    config(<tile = [24, 128], stages = 8, swap_ab = true>)
+  return
+}
+
+// -----
+
+!act = !moeq.scaled<f8E4M3FN, block = [128], scale = f32>
+!weight = !moeq.scaled<f8E4M3FN, block = [128, 128], scale = f32>
+
+// Scales of the rows of the weights are those of the rows of the accumulator.
+// CHECK-LABEL: llvm.func @swapped_vectors_matmul
+// CHECK:           moeq_gpu.load {{.*}} column_end(%{{[^)]*}}) transposed : <1x8xf32>
+// CHECK:           moeq_gpu.load {{.*}} row_end(%{{[^)]*}}) : <64x1xf32>
+// CHECK:           moeq_gpu.map({{.*}}, !moeq_gpu.fragment<1x8xf32>, !moeq_gpu.fragment<64x1xf32>)
+func.func @swapped_vectors(%a: memref<?x512xf8E4M3FN>, %sa: memref<?x4xf32>,
+                           %w: memref<1000x512xf8E4M3FN>, %sw: memref<1000x4xf32>, %c: memref<?x1000xf32>) {
+  moeq.matmul lhs(%a, %sa : memref<?x512xf8E4M3FN>, memref<?x4xf32> as !act)
+    rhs(%w, %sw : memref<1000x512xf8E4M3FN>, memref<1000x4xf32> as !act)
+    outs(%c : memref<?x1000xf32>) config(<tile = [8, 128], swap_ab = true>)
+  return
+}

@@ -109,10 +109,10 @@ func.func @swapped_registers(%a: memref<?x64xbf16>, %w: memref<64x64xbf16>, %c: 
 !s = !moeq.scaled<f8E4M3FN, block = [128], scale = f32>
 func.func @swapped_promote(%a: memref<?x256xf8E4M3FN>, %sa: memref<?x2xf32>,
                            %w: memref<256x256xf8E4M3FN>, %sw: memref<256x2xf32>, %c: memref<?x256xbf16>) {
-  // expected-remark@+1 {{runs without tensor cores: sums with swap_ab are not promoted}}
+  // expected-remark@+1 {{runs without tensor cores: sums with swap_ab are promoted where a consumer has 64 columns of a tile, got 128}}
   moeq.matmul lhs(%a, %sa : memref<?x256xf8E4M3FN>, memref<?x2xf32> as !s)
     rhs(%w, %sw : memref<256x256xf8E4M3FN>, memref<256x2xf32> as !s) outs(%c : memref<?x256xbf16>)
-    config(<tile = [64, 128], swap_ab = true>)
+    config(<tile = [64, 256], swap_ab = true>)
   return
 }
 
