@@ -67,7 +67,7 @@ def Moeq_PrepackOp : Moeq_DpsOp<"prepack", [AttrSizedOperandSegments]> {
     `moeq.activate`; swapping `from` and `to` undoes it. It is done once, when
     weights are loaded: under `interleaved_8` the matmul can apply the activation
     in its epilogue. Scales move along; their blocks must not span columns, but
-    for all of them.
+    for all of them. Constants are moved when they are canonicalized.
 
     ```mlir
     %p = moeq.prepack input(%w13 : tensor<8x28672x4096x!a>) outs(%init : tensor<8x28672x4096x!a>)
@@ -82,6 +82,7 @@ def Moeq_PrepackOp : Moeq_DpsOp<"prepack", [AttrSizedOperandSegments]> {
     `outs` `(` $outs `:` type($outs) (`as` $outs_format^)? `)`
     `from` `(` $from `)` `to` `(` $to `)` attr-dict (`->` type($results)^)?
   }];
+  let hasCanonicalizer = 1;
 }
 
 #endif // MOEQ_DIALECT_MOEQ_IR_MOEQKERNELOPS_TD
