@@ -45,7 +45,7 @@ struct Indices {
 
 /// The columns of one half that lie side by side, where the halves alternate.
 static int64_t getGroup(GateLayout layout) {
-  return layout == GateLayout::Interleaved8 ? kGateGroup : 1;
+  return layout == GateLayout::Interleaved64 ? kGateGroup : 1;
 }
 
 static bool isApart(GateLayout layout) {

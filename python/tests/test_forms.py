@@ -61,10 +61,10 @@ def run_all(text: str, entry: str, inputs: list, forms) -> None:
             assert want.shape == got.shape and want.tobytes() == got.tobytes(), form
 
 
-def check_layer(text: str, entry: str, tokens: int, routing: str) -> None:
+def check_layer(text: str, entry: str, tokens: int, routing: str, forms=FORMS) -> None:
     rng = np.random.default_rng([tokens, ROUTINGS.index(routing)])
     arguments, _ = moeq.parse(text).signature(entry)
-    run_all(text, entry, [fill(rng, kind, tokens, routing) for kind in arguments], FORMS)
+    run_all(text, entry, [fill(rng, kind, tokens, routing) for kind in arguments], forms)
 
 
 @pytest.mark.parametrize("name", TINY)
@@ -186,31 +186,31 @@ def test_dequantize():
 def test_activation(function, quantized):
     """An activation behind a matmul with a bias, and in its epilogue: what the matmul
     rounds, the epilogue rounds."""
-    features = 64 if function == "silu" else 32
+    features = 256 if function == "silu" else 128
     options = f"function({function})"
-    options += "" if function == "silu" else " gate_layout(interleaved_8)"
+    options += "" if function == "silu" else " gate_layout(interleaved_64)"
     result = "!a" if quantized else "f16"
     behind = (
-        f"%y = moeq.activate input(%c : tensor<?x64xbf16>) row_weight(%w : tensor<?xf32>) "
+        f"%y = moeq.activate input(%c : tensor<?x256xbf16>) row_weight(%w : tensor<?xf32>) "
         f"outs(%o : tensor<?x{features}xf16>) {options} -> tensor<?x{features}xf16>"
     )
     if quantized:
         behind = (
-            f"%y = moeq.act_quant input(%c : tensor<?x64xbf16>) row_weight(%w : tensor<?xf32>) "
+            f"%y = moeq.act_quant input(%c : tensor<?x256xbf16>) row_weight(%w : tensor<?xf32>) "
             f"outs(%o : tensor<?x{features}x!a>) {options} intermediate_round(bf16) "
             f"recipe(<vllm_token>) -> tensor<?x{features}x!a>"
         )
     text = f"""
     !a = !moeq.scaled<f8E4M3FN, block = [*], scale = f32>
-    func.func @chain(%a: tensor<?x48x!a>, %b: tensor<3x64x48x!a>, %offsets: tensor<4xi32>,
-        %bias: tensor<3x64xf32>, %w: tensor<?xf32>) -> tensor<?x{features}x{result}> {{
+    func.func @chain(%a: tensor<?x48x!a>, %b: tensor<3x256x48x!a>, %offsets: tensor<4xi32>,
+        %bias: tensor<3x256xf32>, %w: tensor<?xf32>) -> tensor<?x{features}x{result}> {{
       %c0 = arith.constant 0 : index
       %s = tensor.dim %a, %c0 : tensor<?x48x!a>
-      %i = tensor.empty(%s) : tensor<?x64xbf16>
+      %i = tensor.empty(%s) : tensor<?x256xbf16>
       %o = tensor.empty(%s) : tensor<?x{features}x{result}>
-      %c = moeq.grouped_matmul lhs(%a : tensor<?x48x!a>) rhs(%b : tensor<3x64x48x!a>)
-          offsets(%offsets : tensor<4xi32>) outs(%i : tensor<?x64xbf16>)
-          epilogue(%bias : tensor<3x64xf32>) maps [column] {{
+      %c = moeq.grouped_matmul lhs(%a : tensor<?x48x!a>) rhs(%b : tensor<3x256x48x!a>)
+          offsets(%offsets : tensor<4xi32>) outs(%i : tensor<?x256xbf16>)
+          epilogue(%bias : tensor<3x256xf32>) maps [column] {{
         ^bb0(%acc: f32, %row: index, %column: index, %e: f32):
           %0 = arith.index_cast %column : index to i32
           %1 = arith.sitofp %0 : i32 to f32
@@ -218,7 +218,7 @@ def test_activation(function, quantized):
           %3 = arith.addf %2, %e : f32
           %4 = arith.truncf %3 : f32 to bf16
           moeq.yield %4 : bf16
-      }} -> tensor<?x64xbf16>
+      }} -> tensor<?x256xbf16>
       {behind}
       return %y : tensor<?x{features}x{result}>
     }}"""
@@ -226,17 +226,17 @@ def test_activation(function, quantized):
     assert ("epilogue gated" in fused) == (function != "silu")
     assert ("moeq.act" in fused) == (function == "silu" and quantized)
     rng = np.random.default_rng(8)
-    codes = [rng.integers(0, 0x70, shape).astype(np.uint8) for shape in ((13, 48), (3, 64, 48))]
+    codes = [rng.integers(0, 0x70, shape).astype(np.uint8) for shape in ((13, 48), (3, 256, 48))]
     inputs = [
         codes[0],
         rng.random((13, 1)).astype(np.float32) / 64,
         codes[1],
-        rng.random((3, 64, 1)).astype(np.float32) / 64,
+        rng.random((3, 256, 1)).astype(np.float32) / 64,
         np.array([0, 6, 6, 13], np.int32),
-        rng.standard_normal((3, 64)).astype(np.float32),
+        rng.standard_normal((3, 256)).astype(np.float32),
         rng.standard_normal(13).astype(np.float32),
     ]
-    tile = "moeq-tile{tile-m=4 tile-n=24}"
+    tile = "moeq-tile{tile-m=4 tile-n=64}"
     linear = "moeq-fuse,moeq-decompose{form=linear}"
     run_all(text, "chain", inputs, ("moeq-fuse", linear, f"moeq-fuse,{tile}", f"{linear},{tile}"))
 
@@ -247,16 +247,17 @@ def test_gated_layer():
     text = f"""
     func.func @gated(%hidden: tensor<?x64xbf16> {{moeq.name = "hidden"}},
         %logits: tensor<?x4xf32> {{moeq.name = "logits"}},
-        %w13: tensor<4x64x64x{act}> {{moeq.name = "w13"}},
-        %w2: tensor<4x64x32x{act}> {{moeq.name = "w2"}},
+        %w13: tensor<4x128x64x{act}> {{moeq.name = "w13"}},
+        %w2: tensor<4x64x64x{act}> {{moeq.name = "w2"}},
         %init: tensor<?x64xbf16> {{moeq.name = "init"}}) -> tensor<?x64xbf16> {{
       %0 = moeq.experts hidden(%hidden : tensor<?x64xbf16>) logits(%logits : tensor<?x4xf32>)
-          w13(%w13 : tensor<4x64x64x{act}>) w2(%w2 : tensor<4x64x32x{act}>)
-          outs(%init : tensor<?x64xbf16>) top_k(2) function(swiglu) gate_layout(interleaved_8)
+          w13(%w13 : tensor<4x128x64x{act}>) w2(%w2 : tensor<4x64x64x{act}>)
+          outs(%init : tensor<?x64xbf16>) top_k(2) function(swiglu) gate_layout(interleaved_64)
           quantize(<vllm_token> to {act}) -> tensor<?x64xbf16>
       return %0 : tensor<?x64xbf16>
     }}"""
     fused = str(moeq.parse(text).run_pipeline("builtin.module(moeq-decompose,moeq-fuse)"))
     assert "epilogue gated" in fused and "moeq.act" not in fused
+    forms = [form.replace("tile-n=32", "tile-n=64") for form in FORMS]
     for tokens, routing in CASES:
-        check_layer(text, "gated", tokens, routing)
+        check_layer(text, "gated", tokens, routing, forms)

@@ -202,7 +202,7 @@ def test_route(rng, tokens, experts, k, options):
         ("geglu", 33, "bf16", {"row_weight": True}),
         ("clamped_swiglu", 96, "f16", {"gate_layout": "interleaved"}),
         ("reglu", 15, "bf16", {"gate_layout": "interleaved"}),
-        ("swiglu", 72, "bf16", {"gate_layout": "interleaved_8"}),
+        ("swiglu", 192, "bf16", {"gate_layout": "interleaved_64"}),
         ("gelu_tanh", 640, "bf16", {}),
         ("srelu", 17, "f16", {}),
     ],

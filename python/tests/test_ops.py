@@ -283,14 +283,14 @@ FUNCTIONS = [
 ]  # fmt: skip
 
 
-LAYOUTS = ["gate_first", "up_first", "interleaved", "interleaved_8"]
+LAYOUTS = ["gate_first", "up_first", "interleaved", "interleaved_64"]
 
 
 @pytest.mark.parametrize("source", LAYOUTS)
 @pytest.mark.parametrize("target", LAYOUTS)
 def test_prepack(source, target):
     rng = rng_of(source, target)
-    bias = rng.normal(size=(3, 48)).astype(F32)
+    bias = rng.normal(size=(3, 256)).astype(F32)
     assert_same(programs.prepack(bias, source, target), activation.prepack(bias, source, target))
     # A scale a column moves with it, one for all columns stays.
     for format in (
@@ -298,7 +298,7 @@ def test_prepack(source, target):
         Format(FP8, PER_TENSOR),
         Format("ui4", (32,), "bf16", "i8"),
     ):
-        weight = operand(rng, (3, 48, 64), format)
+        weight = operand(rng, (3, 256, 64), format)
         there = programs.prepack(weight, source, target)
         numbers = activation.prepack(weight.numbers(), source, target)
         np.testing.assert_array_equal(there.numbers(), numbers)
@@ -310,7 +310,7 @@ def test_prepack(source, target):
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_activate(function, element, layout):
     rng = rng_of(function, layout)
-    x = formats.round_to(rng.normal(0, 3, (6, 48)), element)
+    x = formats.round_to(rng.normal(0, 3, (6, 256)), element)
     o = {"gate_layout": layout} if function in activation.GATED else {}
     if function not in activation.GATED and layout != "gate_first":
         return

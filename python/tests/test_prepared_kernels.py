@@ -36,34 +36,34 @@ def test_plan(counts, dynamic):
 @pytest.mark.parametrize("blocks", [(WHOLE,), (WHOLE, WHOLE)])
 def test_prepack(rng, blocks):
     format_ = Format("f8E4M3FN", blocks)
-    a, types = random_operand(rng, format_, (2, 48, 24))
+    a, types = random_operand(rng, format_, (2, 256, 8))
     out = Scaled(format_, np.zeros_like(a.values), np.zeros_like(a.scales))
     (a_arguments, a_text), (p_arguments, p_text) = (operand_text(n, format_, types) for n in "ap")
     text = f"""
     func.func @f({a_arguments}, {p_arguments}) {{
-      moeq.prepack input{a_text} outs{p_text} from(gate_first) to(interleaved_8)
+      moeq.prepack input{a_text} outs{p_text} from(gate_first) to(interleaved_64)
       return
     }}"""
     run(text, *a.components(), *out.components())
-    np.testing.assert_array_equal(out.values, prepack(a.values, "gate_first", "interleaved_8"))
+    np.testing.assert_array_equal(out.values, prepack(a.values, "gate_first", "interleaved_64"))
     moved = blocks == (WHOLE,)
-    scales = prepack(a.scales, "gate_first", "interleaved_8") if moved else a.scales
+    scales = prepack(a.scales, "gate_first", "interleaved_64") if moved else a.scales
     np.testing.assert_array_equal(out.scales, scales)
 
 
 @pytest.mark.parametrize("grouped", [False, True])
 def test_gated_matmul(rng, grouped):
     """Two sums an element, and two elements of a column operand."""
-    rows, features, depth, experts = 9, 24, 33, 2
+    rows, features, depth, experts = 9, 64, 33, 2
     lead = (experts,) if grouped else ()
     name = "grouped_matmul" if grouped else "matmul"
     offsets_text = "offsets(%o : memref<3xi32>)" if grouped else ""
-    b_type, bias_type = memref((*lead, 48, depth), "f32"), memref((*lead, 48), "f32")
+    b_type, bias_type = memref((*lead, 128, depth), "f32"), memref((*lead, 128), "f32")
     text = f"""
     func.func @f(%a: memref<?x{depth}xf32>, %b: {b_type}, %o: memref<3xi32>, %bias: {bias_type},
-                 %c: memref<?x24xf32>) {{
+                 %c: memref<?x64xf32>) {{
       moeq.{name} lhs(%a : memref<?x{depth}xf32>) rhs(%b : {b_type}) {offsets_text}
-          outs(%c : memref<?x24xf32>) epilogue gated(%bias : {bias_type}) maps [column] {{
+          outs(%c : memref<?x64xf32>) epilogue gated(%bias : {bias_type}) maps [column] {{
         ^bb0(%gate: f32, %up: f32, %row: index, %column: index, %bg: f32, %bu: f32):
           %0 = arith.addf %gate, %bg : f32
           %1 = arith.addf %up, %bu : f32
@@ -81,7 +81,7 @@ def test_gated_matmul(rng, grouped):
     expert = np.repeat([0, 1], [4, rows - 4])
     weights, biases = (b[expert], bias[expert]) if grouped else (b[None], bias)
     sums = np.einsum(
-        "rk,rnk->rn", a.astype(np.float64), np.broadcast_to(weights, (rows, 48, depth))
+        "rk,rnk->rn", a.astype(np.float64), np.broadcast_to(weights, (rows, 128, depth))
     )
-    gate, up = split(sums + biases, "interleaved_8")
+    gate, up = split(sums + biases, "interleaved_64")
     np.testing.assert_allclose(c, gate * up, rtol=1e-4, atol=1e-4)

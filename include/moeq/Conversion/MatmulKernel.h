@@ -80,6 +80,11 @@ struct MatmulKernelSpec {
     Type elementType;
   };
   SmallVector<EpilogueOperand> epilogueOperands;
+  /// Whether the epilogue takes the sums of gate and up, which alternate by
+  /// moeq::kGateGroup columns: C is [M, N / 2] then.
+  bool gated = false;
+  /// The sums of an element of C.
+  int64_t getNumSums() const { return gated ? 2 : 1; }
 
   /// The tile of a CTA. The kernel needs 128 bytes of K a stage for each row
   /// and column. As wgmma's M operand the rows of A are 64 a consumer

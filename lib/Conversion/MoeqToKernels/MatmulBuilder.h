@@ -113,10 +113,24 @@ private:
   Value buildPromotion(Tile tile, Value partial, Value accumulator,
                        Value lhsScale, Value rhsScale);
 
-  /// 64 rows and a chunk of columns of the accumulator, by their offsets.
+  /// 64 rows and a chunk of columns of a consumer's part of C, or of its
+  /// transpose, by their offsets; or of the accumulator.
   struct Part {
     int64_t row, column, width;
   };
+  /// The part of the accumulator with the sums of a part of C: those of the
+  /// gate (0) or of up (1).
+  Part getSum(Part part, unsigned sum) const {
+    int64_t &at = spec.swapAb ? part.row : part.column;
+    if (spec.gated)
+      at = at / moeq::kGateGroup * 2 * moeq::kGateGroup +
+           sum * moeq::kGateGroup + at % moeq::kGateGroup;
+    return part;
+  }
+  /// A column of the product, at a multiple of a group, as one of C.
+  Value toOut(Value column) {
+    return spec.gated ? arith::DivUIOp::create(b, column, i32(2)) : column;
+  }
   /// What the epilogue reads before the loop over K: the operands with an
   /// element for each row of C, as getRowOperands lists them; scales that are
   /// one number; with swapped operands also the scales of the columns.
@@ -141,7 +155,8 @@ private:
                     ValueRange accumulators, Part part, const Early &early);
   Value buildColumnOperand(Tile tile, Value base, Type element, Part part);
   Value buildElementOperand(Tile tile, Value base, Type element, Part part);
-  /// The end of the columns where a tile may reach beyond it, else null.
+  /// The end of the product's columns where a tile may reach beyond it, else
+  /// null.
   Value getColumnEnd() { return reachesBeyondColumns() ? columns : Value(); }
   FragmentType getProductType(int64_t width) {
     return FragmentType::get(context, getConsumerRows(spec), width,
@@ -153,10 +168,12 @@ private:
   const MatmulKernelSpec &spec;
   MLIRContext *context;
   MatmulKernel kernel;
+  /// What the epilogue takes of the constants above it.
+  SmallVector<Operation *> constants;
   TensorMapType lhsMapType, rhsMapType, outMapType;
   TileType lhsTile, rhsTile;
   Value lhsMap, rhsMap, outMap, ring, mailbox, schedule, first, step, count,
-      columns, depthTiles;
+      columns, outColumns, depthTiles;
 };
 
 } // namespace mlir::moeq_gpu

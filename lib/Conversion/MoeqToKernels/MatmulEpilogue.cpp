@@ -76,9 +76,13 @@ MatmulBuilder::Early MatmulBuilder::buildEarly(Tile tile, int64_t width) {
 void MatmulBuilder::buildEpilogue(const Consumer &consumer, Tile tile,
                                   ValueRange accumulators, const Early &early) {
   auto type = cast<FragmentType>(accumulators.front().getType());
-  int64_t columnCount = type.getColumns() * accumulators.size(),
+  int64_t rowCount = type.getRows(),
+          columnCount = type.getColumns() * accumulators.size(),
           width = getChunkColumns(spec);
-  Value pitch = toI64(columns), out = getParameter(Kind::Out);
+  (spec.swapAb ? rowCount : columnCount) /= spec.getNumSums();
+  Value pitch = toI64(outColumns), out = getParameter(Kind::Out),
+        firstColumn = toOut(tile.column),
+        columnEnd = reachesBeyondColumns() ? outColumns : Value();
   if (spec.swapAb) {
     for (auto [value, vector] :
          llvm::zip_equal(early.rows, consumer.rowVectors))
@@ -87,7 +91,7 @@ void MatmulBuilder::buildEpilogue(const Consumer &consumer, Tile tile,
     BarrierOp::create(b);
   }
   unsigned count = 0;
-  for (int64_t row = 0; row < type.getRows(); row += kInstructionRows)
+  for (int64_t row = 0; row < rowCount; row += kInstructionRows)
     for (int64_t column = 0; column < columnCount; column += width) {
       Part part{row, column, std::min(width, columnCount - column)};
       Value mapped = buildMapped(consumer, tile, accumulators, part, early);
@@ -95,15 +99,15 @@ void MatmulBuilder::buildEpilogue(const Consumer &consumer, Tile tile,
       if (spec.swapAb)
         StoreTransposedOp::create(
             b, mapped, staging, out, add(tile.row, i32(column)),
-            add(tile.column, i32(row)), pitch, tile.rowEnd, getColumnEnd());
+            add(firstColumn, i32(row)), pitch, tile.rowEnd, columnEnd);
       else
         StoreOp::create(b, mapped, staging, outMap, out, tile.row,
-                        add(tile.column, i32(column)), pitch, tile.rowEnd,
-                        getColumnEnd());
+                        add(firstColumn, i32(column)), pitch, tile.rowEnd,
+                        columnEnd);
     }
 }
 
-// One element a column of C, from [E, N] at the tile's group.
+// One element a column of the product, from [E, N] at the tile's group.
 Value MatmulBuilder::buildColumnOperand(Tile tile, Value base, Type element,
                                         Part part) {
   // A tile of the last columns may reach beyond them.
@@ -126,32 +130,37 @@ Value MatmulBuilder::buildColumnOperand(Tile tile, Value base, Type element,
 Value MatmulBuilder::buildElementOperand(Tile tile, Value base, Type element,
                                          Part part) {
   auto type = FragmentType::get(context, kInstructionRows, part.width, element);
-  Value row = tile.row, column = tile.column, rowEnd = tile.rowEnd,
-        columnEnd = columns;
+  Value row = tile.row, column = toOut(tile.column), rowEnd = tile.rowEnd,
+        columnEnd = outColumns;
   if (spec.swapAb) {
     std::swap(row, column);
     std::swap(rowEnd, columnEnd);
   }
   auto load = LoadOp::create(b, type, base, add(row, i32(part.row)),
-                             add(column, i32(part.column)), toI64(columns),
+                             add(column, i32(part.column)), toI64(outColumns),
                              rowEnd, columnEnd);
   load.setAligned(!spec.swapAb);
   load.setTransposed(spec.swapAb);
   return load;
 }
 
-// A part of the accumulator through scales and epilogue: acc * (lhs * rhs),
-// then the epilogue's region, or one rounding.
+// Sums through scales and epilogue to a part of C: acc * (lhs * rhs), then the
+// epilogue's region, or one rounding.
 Value MatmulBuilder::buildMapped(const Consumer &consumer, Tile tile,
                                  ValueRange accumulators, Part part,
                                  const Early &early) {
   auto type = cast<FragmentType>(accumulators.front().getType());
-  SmallVector<Value> fragments{
-      SliceOp::create(b,
-                      FragmentType::get(context, kInstructionRows, part.width,
-                                        type.getElementType()),
-                      accumulators[part.column / type.getColumns()], part.row,
-                      part.column % type.getColumns())};
+  SmallVector<Part, 2> sums;
+  for (unsigned sum = 0; sum < spec.getNumSums(); ++sum)
+    sums.push_back(getSum(part, sum));
+  SmallVector<Value> fragments;
+  for (Part sum : sums)
+    fragments.push_back(
+        SliceOp::create(b,
+                        FragmentType::get(context, kInstructionRows, sum.width,
+                                          type.getElementType()),
+                        accumulators[sum.column / type.getColumns()], sum.row,
+                        sum.column % type.getColumns()));
   unsigned rowOperand = 0;
   auto addRowOperand = [&] {
     unsigned i = rowOperand++;
@@ -166,23 +175,25 @@ Value MatmulBuilder::buildMapped(const Consumer &consumer, Tile tile,
   if (spec.lhsScale == ScalePlacement::Vector)
     addRowOperand();
   if (spec.rhsScale == ScalePlacement::Vector)
-    fragments.push_back(
-        spec.swapAb ? early.rhsScaleParts[part.row / kInstructionRows]
-                    : buildColumnOperand(tile, getParameter(Kind::RhsScale),
-                                         spec.rhsScaleType, part));
+    for (Part sum : sums)
+      fragments.push_back(
+          spec.swapAb ? early.rhsScaleParts[sum.row / kInstructionRows]
+                      : buildColumnOperand(tile, getParameter(Kind::RhsScale),
+                                           spec.rhsScaleType, sum));
   for (auto [i, operand] : llvm::enumerate(spec.epilogueOperands)) {
     Value base = getParameter(Kind::EpilogueOperand, i);
     Type element = operand.elementType;
     if (operand.map == EpilogueMap::Row)
       addRowOperand();
     else if (operand.map == EpilogueMap::Column)
-      fragments.push_back(buildColumnOperand(tile, base, element, part));
+      for (Part sum : sums)
+        fragments.push_back(buildColumnOperand(tile, base, element, sum));
     else
       fragments.push_back(buildElementOperand(tile, base, element, part));
   }
 
   // The place of the part in C, or in its transpose.
-  Value row = tile.row, column = tile.column;
+  Value row = tile.row, column = toOut(tile.column);
   if (spec.swapAb)
     std::swap(row, column);
   auto map = MapOp::create(
@@ -198,44 +209,56 @@ Value MatmulBuilder::buildMapped(const Consumer &consumer, Tile tile,
   b.setInsertionPointToStart(&body);
 
   unsigned next = 0;
-  Value value = buildToF32(body.getArgument(next++));
-  Value scale;
-  for (auto [placement, scalar] : {std::pair{spec.lhsScale, early.lhsScale},
-                                   std::pair{spec.rhsScale, early.rhsScale}}) {
+  SmallVector<Value, 2> values;
+  for (size_t sum = 0; sum < sums.size(); ++sum)
+    values.push_back(buildToF32(body.getArgument(next++)));
+  auto buildFactor = [&](ScalePlacement placement, Value scalar) -> Value {
     if (placement == ScalePlacement::None)
-      continue;
-    Value factor = buildToF32(placement == ScalePlacement::Vector
-                                  ? Value(body.getArgument(next++))
-                                  : scalar);
-    scale = scale ? Value(arith::MulFOp::create(b, scale, factor)) : factor;
+      return {};
+    return buildToF32(placement == ScalePlacement::Vector
+                          ? Value(body.getArgument(next++))
+                          : scalar);
+  };
+  Value lhsFactor = buildFactor(spec.lhsScale, early.lhsScale);
+  for (Value &value : values) {
+    Value factor = buildFactor(spec.rhsScale, early.rhsScale);
+    if (lhsFactor && factor)
+      factor = arith::MulFOp::create(b, lhsFactor, factor);
+    else if (!factor)
+      factor = lhsFactor;
+    if (factor)
+      value = arith::MulFOp::create(b, value, factor);
   }
-  if (scale)
-    value = arith::MulFOp::create(b, value, scale);
 
   if (!spec.epilogue) {
+    Value value = values.front();
     if (!spec.out.isF32())
       value = arith::TruncFOp::create(b, spec.out, value);
     YieldOp::create(b, value);
     return map;
   }
-  // The region's arguments: accumulator, row, column, operands.
+  // The region's arguments: accumulators, row, column, operands.
   Block &source = spec.epilogue->front();
   size_t fragmentCount = fragments.size();
   IRMapping mapping;
-  mapping.map(source.getArgument(0), value);
+  unsigned argument = 0;
+  for (Value value : values)
+    mapping.map(source.getArgument(argument++), value);
   unsigned rowArgument = spec.swapAb ? 1 : 0;
-  mapping.map(source.getArgument(1),
+  mapping.map(source.getArgument(argument++),
               body.getArgument(fragmentCount + rowArgument));
-  mapping.map(source.getArgument(2),
+  mapping.map(source.getArgument(argument++),
               body.getArgument(fragmentCount + 1 - rowArgument));
-  for (unsigned i = 3, n = source.getNumArguments(); i < n; ++i)
-    mapping.map(source.getArgument(i), body.getArgument(next++));
+  while (argument < source.getNumArguments())
+    mapping.map(source.getArgument(argument++), body.getArgument(next++));
   for (auto [i, captured] : llvm::enumerate(kernel.captured)) {
     Value parameter = getParameter(Kind::Captured, i);
     if (captured.getType().isIndex())
       parameter = arith::IndexCastOp::create(b, b.getIndexType(), parameter);
     mapping.map(captured, parameter);
   }
+  for (Operation *constant : constants)
+    mapping.map(constant->getResults(), b.clone(*constant)->getResults());
   for (Operation &op : source.without_terminator())
     b.clone(op, mapping);
   YieldOp::create(

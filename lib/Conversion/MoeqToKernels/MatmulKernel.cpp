@@ -21,6 +21,7 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;
@@ -92,13 +93,17 @@ void MatmulBuilder::buildFunction() {
   if (spec.lhsScaleIsMnMajor)
     addSize(Kind::LhsScalePitch, ShapedType::kDynamic);
   if (spec.epilogue) {
-    llvm::SetVector<Value> captured;
-    getUsedValuesDefinedAbove(*spec.epilogue, captured);
-    for (auto [i, value] : llvm::enumerate(captured)) {
+    llvm::SetVector<Value> used;
+    getUsedValuesDefinedAbove(*spec.epilogue, used);
+    for (Value value : used) {
+      if (matchPattern(value, m_Constant())) {
+        constants.push_back(value.getDefiningOp());
+        continue;
+      }
       Type type = value.getType().isIndex() ? b.getI64Type() : value.getType();
-      addParameter(Kind::Captured, type, {}, i);
+      addParameter(Kind::Captured, type, {}, kernel.captured.size());
+      kernel.captured.push_back(value);
     }
-    kernel.captured = captured.takeVector();
   }
 
   auto type =
@@ -141,6 +146,7 @@ MatmulKernel MatmulBuilder::build() {
     mailbox = RingCreateOp::create(
         b, RingType::get(context, kMailboxStages, {}), spec.consumers);
   columns = getExtent(spec.columns, Kind::Columns);
+  outColumns = toOut(columns);
   if (isStatic(spec.depth)) {
     depthTiles = i32(llvm::divideCeil(spec.depth, stageColumns));
   } else {

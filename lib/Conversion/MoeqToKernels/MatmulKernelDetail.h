@@ -49,14 +49,16 @@ inline SmallVector<int64_t> getWidths(const MatmulKernelSpec &spec) {
 inline int64_t getOperandRegisters(const MatmulKernelSpec &spec,
                                    int64_t columns) {
   // A thread has a quarter of the columns, and two rows.
-  int64_t words = spec.rhsScale == ScalePlacement::Vector ? columns / 4 : 0;
+  int64_t ofColumns = spec.getNumSums() * columns / 4;
+  int64_t words = spec.rhsScale == ScalePlacement::Vector ? ofColumns : 0;
   for (const MatmulKernelSpec::EpilogueOperand &operand : spec.epilogueOperands)
     if (operand.map != moeq::EpilogueMap::Row)
-      words += columns / (operand.map == moeq::EpilogueMap::Column ? 4 : 2);
+      words +=
+          operand.map == moeq::EpilogueMap::Column ? ofColumns : columns / 2;
   return words;
 }
 
-/// The accumulator's columns that a consumer maps and stores at a time: as many
+/// The columns of the result that a consumer maps and stores at a time: as many
 /// as the staging tile holds, fewer where their operands would not fit beside
 /// the accumulator.
 inline int64_t getChunkColumns(const MatmulKernelSpec &spec) {
@@ -64,6 +66,8 @@ inline int64_t getChunkColumns(const MatmulKernelSpec &spec) {
     return kSwappedStagingBytes / kInstructionRows / getBytes(spec.out);
   constexpr int64_t spareRegisters = 64;
   int64_t columns = kStagingBytes / kInstructionRows / getBytes(spec.out);
+  if (spec.gated)
+    columns = std::min(columns, moeq::kGateGroup);
   int64_t least = TileType::kPanelBytes / getBytes(spec.out);
   while (columns > least &&
          (spec.tileColumns % columns != 0 ||
@@ -114,6 +118,7 @@ struct MatmulView {
   moeq::AccumulateAttr accumulate;
   moeq::ConfigAttr config;
   Region *epilogue = nullptr;
+  bool gated = false;
 };
 
 } // namespace mlir::moeq_gpu

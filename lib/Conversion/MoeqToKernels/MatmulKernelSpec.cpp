@@ -60,6 +60,15 @@ mlir::moeq_gpu::getUnsupportedReason(const MatmulKernelSpec &spec) {
   if (!checkPitch("the operands", spec.depth, spec.lhs) ||
       !checkPitch("the result", spec.columns, spec.out))
     return text;
+  // A consumer has both halves of each group.
+  int64_t halves = 2 * moeq::kGateGroup;
+  if (spec.gated &&
+      (spec.swapAb ? getConsumerRows(spec) : spec.tileColumns) % halves != 0) {
+    reason << "a consumer has a multiple of " << halves
+           << " columns to gate, got "
+           << (spec.swapAb ? getConsumerRows(spec) : spec.tileColumns);
+    return text;
+  }
   if (spec.depth == 0 || spec.columns == 0 || spec.groups == 0) {
     reason << "extents are not zero";
     return text;
@@ -160,6 +169,7 @@ static void initView(MatmulView &view, OpTy op) {
   view.maps = op.getEpilogueMaps();
   view.accumulate = op.getAccumulateAttr();
   view.config = op.getConfigAttr();
+  view.gated = op.getGated();
   view.epilogue = op.getEpilogue().empty() ? nullptr : &op.getEpilogue();
 }
 
@@ -231,8 +241,8 @@ mlir::moeq_gpu::getMatmulKernelSpec(Operation *op, int64_t sharedMemory,
     reason = "the op is no matmul on memrefs";
     return failure();
   }
-  if (op->getAttr("gated") || view.rows) {
-    reason = view.rows ? "its rows are gathered" : "its epilogue is gated";
+  if (view.rows) {
+    reason = "its rows are gathered";
     return failure();
   }
   FailureOr<moeq::OperandInfo> lhs =
@@ -293,6 +303,7 @@ mlir::moeq_gpu::getMatmulKernelSpec(Operation *op, int64_t sharedMemory,
         {static_cast<moeq::EpilogueMap>(map),
          cast<MemRefType>(operand.getType()).getElementType()});
   spec.epilogue = view.epilogue;
+  spec.gated = view.gated;
   if (moeq::ConfigAttr config = view.config) {
     if (config.getSplitK() != 1 || config.getTile().size() != 2) {
       llvm::raw_string_ostream(reason)

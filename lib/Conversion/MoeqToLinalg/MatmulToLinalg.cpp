@@ -227,7 +227,7 @@ static FailureOr<Value> emitElement(Elementwise &e, OpTy op, Value depth,
   SmallVector<Value> columns{place.column}, sums;
   if (op.getGated()) {
     GateColumns gated = emitGateColumns(e.getBuilder(), loc,
-                                        GateLayout::Interleaved8, place.column,
+                                        GateLayout::Interleaved64, place.column,
                                         /*features=*/Value());
     columns = {gated.gate, gated.up};
   }

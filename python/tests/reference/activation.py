@@ -37,8 +37,8 @@ def split(x, layout: str):
     """The gate and up halves of [S, 2F]."""
     if layout == "interleaved":
         return x[:, 0::2], x[:, 1::2]
-    if layout == "interleaved_8":
-        groups = x.reshape(len(x), x.shape[1] // 16, 2, 8)
+    if layout == "interleaved_64":
+        groups = x.reshape(len(x), x.shape[1] // 128, 2, 64)
         return (groups[:, :, half].reshape(len(x), x.shape[1] // 2) for half in (0, 1))
     first, second = np.split(x, 2, axis=1)
     return (first, second) if layout == "gate_first" else (second, first)

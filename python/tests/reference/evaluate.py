@@ -42,7 +42,7 @@ ENUMS = {
     "score": ("softmax", "sigmoid"),
     "group_score": ("max", "top2_sum"),
     "function": FUNCTIONS,
-    "gate_layout": ("gate_first", "up_first", "interleaved", "interleaved_8"),
+    "gate_layout": ("gate_first", "up_first", "interleaved", "interleaved_64"),
     "intermediate_round": ("none", "bf16", "f16"),
     "exp": ("ieee", "approx"),
 }

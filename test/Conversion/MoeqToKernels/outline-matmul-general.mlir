@@ -162,3 +162,16 @@ module attributes {moeq.target = #moeq.target<chip = "sm_89">} {
     return
   }
 }
+
+// -----
+
+func.func @gated(%a: memref<?x64xbf16>, %w: memref<128x64xbf16>, %c: memref<?x64xbf16>) {
+  // expected-remark@+1 {{runs without tensor cores: a consumer has a multiple of 128 columns to gate, got 64}}
+  moeq.matmul lhs(%a : memref<?x64xbf16>) rhs(%w : memref<128x64xbf16>) outs(%c : memref<?x64xbf16>)
+    config(<tile = [128, 64]>) epilogue gated {
+    ^bb0(%gate: f32, %up: f32, %row: index, %column: index):
+      %0 = arith.truncf %up : f32 to bf16
+      moeq.yield %0 : bf16
+  }
+  return
+}

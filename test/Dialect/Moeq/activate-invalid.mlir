@@ -152,8 +152,8 @@ func.func @no_function(%x: tensor<4x16xf32>, %o: tensor<4x16xf32>) {
 
 // -----
 
-func.func @groups_of_8(%x: tensor<4x24xf32>, %o: tensor<4x12xf32>) {
-  // expected-error @below {{'moeq.activate' op expects a multiple of 16 columns of 'input' under gate_layout interleaved_8, got 24}}
-  %0 = moeq.activate input(%x : tensor<4x24xf32>) outs(%o : tensor<4x12xf32>) function(swiglu) gate_layout(interleaved_8) -> tensor<4x12xf32>
+func.func @groups_of_64(%x: tensor<4x24xf32>, %o: tensor<4x12xf32>) {
+  // expected-error @below {{'moeq.activate' op expects a multiple of 128 columns of 'input' under gate_layout interleaved_64, got 24}}
+  %0 = moeq.activate input(%x : tensor<4x24xf32>) outs(%o : tensor<4x12xf32>) function(swiglu) gate_layout(interleaved_64) -> tensor<4x12xf32>
   return
 }

@@ -463,41 +463,41 @@ func.func @maps_type(%a: tensor<4x8xf32>, %o: tensor<4x8xf32>) {
 
 // -----
 
-func.func @gate_columns(%a: tensor<4x8xf32>, %b: tensor<16x8xf32>, %o: tensor<4x16xf32>) {
-  // expected-error @below {{'moeq.matmul' op expects N of 'rhs' and twice the columns of 'outs' to be equal, got 16 and 32}}
-  %0 = moeq.matmul lhs(%a : tensor<4x8xf32>) rhs(%b : tensor<16x8xf32>) outs(%o : tensor<4x16xf32>) epilogue gated {
+func.func @gate_columns(%a: tensor<4x8xf32>, %b: tensor<64x8xf32>, %o: tensor<4x64xf32>) {
+  // expected-error @below {{'moeq.matmul' op expects N of 'rhs' and twice the columns of 'outs' to be equal, got 64 and 128}}
+  %0 = moeq.matmul lhs(%a : tensor<4x8xf32>) rhs(%b : tensor<64x8xf32>) outs(%o : tensor<4x64xf32>) epilogue gated {
     ^bb0(%gate: f32, %up: f32, %row: index, %column: index):
       moeq.yield %up : f32
-  } -> tensor<4x16xf32>
+  } -> tensor<4x64xf32>
   return
 }
 
 // -----
 
-func.func @gate_groups(%a: tensor<4x8xf32>, %b: tensor<24x8xf32>, %o: tensor<4x12xf32>) {
-  // expected-error @below {{'moeq.matmul' op expects a multiple of 8 columns of 'outs' to gate, got 12}}
-  %0 = moeq.matmul lhs(%a : tensor<4x8xf32>) rhs(%b : tensor<24x8xf32>) outs(%o : tensor<4x12xf32>) epilogue gated {
+func.func @gate_groups(%a: tensor<4x8xf32>, %b: tensor<96x8xf32>, %o: tensor<4x48xf32>) {
+  // expected-error @below {{'moeq.matmul' op expects a multiple of 64 columns of 'outs' to gate, got 48}}
+  %0 = moeq.matmul lhs(%a : tensor<4x8xf32>) rhs(%b : tensor<96x8xf32>) outs(%o : tensor<4x48xf32>) epilogue gated {
     ^bb0(%gate: f32, %up: f32, %row: index, %column: index):
       moeq.yield %up : f32
-  } -> tensor<4x12xf32>
+  } -> tensor<4x48xf32>
   return
 }
 
 // -----
 
-func.func @gate_arguments(%a: tensor<4x8xf32>, %b: tensor<32x8xf32>, %o: tensor<4x16xf32>) {
+func.func @gate_arguments(%a: tensor<4x8xf32>, %b: tensor<128x8xf32>, %o: tensor<4x64xf32>) {
   // expected-error @below {{'moeq.matmul' op expects epilogue arguments of types ('f32', 'f32', 'index', 'index'), got ('f32', 'index', 'index')}}
-  %0 = moeq.matmul lhs(%a : tensor<4x8xf32>) rhs(%b : tensor<32x8xf32>) outs(%o : tensor<4x16xf32>) epilogue gated {
+  %0 = moeq.matmul lhs(%a : tensor<4x8xf32>) rhs(%b : tensor<128x8xf32>) outs(%o : tensor<4x64xf32>) epilogue gated {
     ^bb0(%gate: f32, %row: index, %column: index):
       moeq.yield %gate : f32
-  } -> tensor<4x16xf32>
+  } -> tensor<4x64xf32>
   return
 }
 
 // -----
 
-func.func @gate_without_epilogue(%a: tensor<4x8xf32>, %b: tensor<32x8xf32>, %o: tensor<4x16xf32>) {
+func.func @gate_without_epilogue(%a: tensor<4x8xf32>, %b: tensor<128x8xf32>, %o: tensor<4x64xf32>) {
   // expected-error @below {{'moeq.matmul' op expects an epilogue that gates}}
-  %0 = "moeq.matmul"(%a, %b, %o) <{gated, operandSegmentSizes = array<i32: 1, 1, 0, 1>}> ({}) : (tensor<4x8xf32>, tensor<32x8xf32>, tensor<4x16xf32>) -> tensor<4x16xf32>
+  %0 = "moeq.matmul"(%a, %b, %o) <{gated, operandSegmentSizes = array<i32: 1, 1, 0, 1>}> ({}) : (tensor<4x8xf32>, tensor<128x8xf32>, tensor<4x64xf32>) -> tensor<4x64xf32>
   return
 }

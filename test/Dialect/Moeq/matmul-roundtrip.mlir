@@ -72,14 +72,14 @@ func.func @strided(%a: memref<4x8xf32, strided<[?, 1], offset: ?>>, %b: memref<2
 
 // Two accumulators, and two elements of a column operand.
 // CHECK-LABEL: @gated
-// CHECK: moeq.matmul lhs(%{{.*}} : tensor<?x8xf32>) rhs(%{{.*}} : tensor<32x8xf32>) outs(%{{.*}} : tensor<?x16xf32>) epilogue gated(%{{.*}}, %{{.*}} : tensor<32xf32>, tensor<?x16xf16>) maps [column, row_column] {
+// CHECK: moeq.matmul lhs(%{{.*}} : tensor<?x8xf32>) rhs(%{{.*}} : tensor<128x8xf32>) outs(%{{.*}} : tensor<?x64xf32>) epilogue gated(%{{.*}}, %{{.*}} : tensor<128xf32>, tensor<?x64xf16>) maps [column, row_column] {
 // CHECK-NEXT: ^bb0(%{{.*}}: f32, %{{.*}}: f32, %{{.*}}: index, %{{.*}}: index, %{{.*}}: f32, %{{.*}}: f32, %{{.*}}: f16):
-func.func @gated(%a: tensor<?x8xf32>, %b: tensor<32x8xf32>, %bias: tensor<32xf32>, %r: tensor<?x16xf16>, %o: tensor<?x16xf32>) -> tensor<?x16xf32> {
-  %0 = moeq.matmul lhs(%a : tensor<?x8xf32>) rhs(%b : tensor<32x8xf32>) outs(%o : tensor<?x16xf32>)
-      epilogue gated(%bias, %r : tensor<32xf32>, tensor<?x16xf16>) maps [column, row_column] {
+func.func @gated(%a: tensor<?x8xf32>, %b: tensor<128x8xf32>, %bias: tensor<128xf32>, %r: tensor<?x64xf16>, %o: tensor<?x64xf32>) -> tensor<?x64xf32> {
+  %0 = moeq.matmul lhs(%a : tensor<?x8xf32>) rhs(%b : tensor<128x8xf32>) outs(%o : tensor<?x64xf32>)
+      epilogue gated(%bias, %r : tensor<128xf32>, tensor<?x64xf16>) maps [column, row_column] {
     ^bb0(%gate: f32, %up: f32, %row: index, %column: index, %bg: f32, %bu: f32, %x: f16):
       %1 = arith.mulf %gate, %up : f32
       moeq.yield %1 : f32
-  } -> tensor<?x16xf32>
-  return %0 : tensor<?x16xf32>
+  } -> tensor<?x64xf32>
+  return %0 : tensor<?x64xf32>
 }

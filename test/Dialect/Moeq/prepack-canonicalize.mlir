@@ -1,30 +1,30 @@
 // RUN: moeq-opt %s -canonicalize | FileCheck %s
 
 // CHECK-LABEL: @same
-// CHECK-SAME:  %[[W:[^:]*]]: tensor<8x32x4xf32>
+// CHECK-SAME:  %[[W:[^:]*]]: tensor<8x128x4xf32>
 // CHECK-NEXT:  return %[[W]]
-func.func @same(%w: tensor<8x32x4xf32>, %p: tensor<8x32x4xf32>) -> tensor<8x32x4xf32> {
-  %0 = moeq.prepack input(%w : tensor<8x32x4xf32>) outs(%p : tensor<8x32x4xf32>) from(up_first) to(up_first) -> tensor<8x32x4xf32>
-  return %0 : tensor<8x32x4xf32>
+func.func @same(%w: tensor<8x128x4xf32>, %p: tensor<8x128x4xf32>) -> tensor<8x128x4xf32> {
+  %0 = moeq.prepack input(%w : tensor<8x128x4xf32>) outs(%p : tensor<8x128x4xf32>) from(up_first) to(up_first) -> tensor<8x128x4xf32>
+  return %0 : tensor<8x128x4xf32>
 }
 
 // There and back again.
 // CHECK-LABEL: @inverse
-// CHECK-SAME:  %[[W:[^:]*]]: tensor<8x32x4xf32>
+// CHECK-SAME:  %[[W:[^:]*]]: tensor<8x128x4xf32>
 // CHECK-NEXT:  return %[[W]]
-func.func @inverse(%w: tensor<8x32x4xf32>, %p: tensor<8x32x4xf32>) -> tensor<8x32x4xf32> {
-  %0 = moeq.prepack input(%w : tensor<8x32x4xf32>) outs(%p : tensor<8x32x4xf32>) from(gate_first) to(interleaved_8) -> tensor<8x32x4xf32>
-  %1 = moeq.prepack input(%0 : tensor<8x32x4xf32>) outs(%p : tensor<8x32x4xf32>) from(interleaved_8) to(gate_first) -> tensor<8x32x4xf32>
-  return %1 : tensor<8x32x4xf32>
+func.func @inverse(%w: tensor<8x128x4xf32>, %p: tensor<8x128x4xf32>) -> tensor<8x128x4xf32> {
+  %0 = moeq.prepack input(%w : tensor<8x128x4xf32>) outs(%p : tensor<8x128x4xf32>) from(gate_first) to(interleaved_64) -> tensor<8x128x4xf32>
+  %1 = moeq.prepack input(%0 : tensor<8x128x4xf32>) outs(%p : tensor<8x128x4xf32>) from(interleaved_64) to(gate_first) -> tensor<8x128x4xf32>
+  return %1 : tensor<8x128x4xf32>
 }
 
 // CHECK-LABEL: @bias
-// CHECK-NEXT:  %[[C:.*]] = arith.constant dense<{{\[\[}}0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31]]> : tensor<1x32xi8>
+// CHECK-NEXT:  %[[C:.*]] = arith.constant dense<{{\[\[}}1, 4, 2, 5, 3, 6], [7, 10, 8, 11, 9, 12]]> : tensor<2x6xi8>
 // CHECK-NEXT:  return %[[C]]
-func.func @bias(%p: tensor<1x32xi8>) -> tensor<1x32xi8> {
-  %b = arith.constant dense<[[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31]]> : tensor<1x32xi8>
-  %0 = moeq.prepack input(%b : tensor<1x32xi8>) outs(%p : tensor<1x32xi8>) from(gate_first) to(interleaved_8) -> tensor<1x32xi8>
-  return %0 : tensor<1x32xi8>
+func.func @bias(%p: tensor<2x6xi8>) -> tensor<2x6xi8> {
+  %b = arith.constant dense<[[1, 2, 3, 4, 5, 6], [7, 8, 9, 10, 11, 12]]> : tensor<2x6xi8>
+  %0 = moeq.prepack input(%b : tensor<2x6xi8>) outs(%p : tensor<2x6xi8>) from(gate_first) to(interleaved) -> tensor<2x6xi8>
+  return %0 : tensor<2x6xi8>
 }
 
 // Values move, and the scales of columns; a scale of all columns does not.

@@ -1,56 +1,56 @@
 // RUN: moeq-opt %s -verify-diagnostics -split-input-file
 
-func.func @elements(%w: tensor<8x32x4xf32>, %p: tensor<8x32x4xbf16>) {
+func.func @elements(%w: tensor<8x128x4xf32>, %p: tensor<8x128x4xbf16>) {
   // expected-error @below {{'moeq.prepack' op expects 'input' and 'outs' of one element type, got 'f32' and 'bf16'}}
-  %0 = moeq.prepack input(%w : tensor<8x32x4xf32>) outs(%p : tensor<8x32x4xbf16>) from(gate_first) to(interleaved_8) -> tensor<8x32x4xbf16>
+  %0 = moeq.prepack input(%w : tensor<8x128x4xf32>) outs(%p : tensor<8x128x4xbf16>) from(gate_first) to(interleaved_64) -> tensor<8x128x4xbf16>
   return
 }
 
 // -----
 
-func.func @no_number(%w: tensor<8x32x4xindex>, %p: tensor<8x32x4xindex>) {
+func.func @no_number(%w: tensor<8x128x4xindex>, %p: tensor<8x128x4xindex>) {
   // expected-error @below {{'moeq.prepack' op expects an 'input' of integers or floats of 8 to 64 bits, got 'index'}}
-  %0 = moeq.prepack input(%w : tensor<8x32x4xindex>) outs(%p : tensor<8x32x4xindex>) from(gate_first) to(interleaved_8) -> tensor<8x32x4xindex>
+  %0 = moeq.prepack input(%w : tensor<8x128x4xindex>) outs(%p : tensor<8x128x4xindex>) from(gate_first) to(interleaved_64) -> tensor<8x128x4xindex>
   return
 }
 
 // -----
 
-func.func @rank(%w: tensor<32xf32>, %p: tensor<32xf32>) {
+func.func @rank(%w: tensor<128xf32>, %p: tensor<128xf32>) {
   // expected-error @below {{'moeq.prepack' op expects 'input' of rank 2 or 3, got rank 1}}
-  %0 = moeq.prepack input(%w : tensor<32xf32>) outs(%p : tensor<32xf32>) from(gate_first) to(interleaved_8) -> tensor<32xf32>
+  %0 = moeq.prepack input(%w : tensor<128xf32>) outs(%p : tensor<128xf32>) from(gate_first) to(interleaved_64) -> tensor<128xf32>
   return
 }
 
 // -----
 
-func.func @outs_rank(%w: tensor<8x32xf32>, %p: tensor<8x32x4xf32>) {
+func.func @outs_rank(%w: tensor<8x128xf32>, %p: tensor<8x128x4xf32>) {
   // expected-error @below {{'moeq.prepack' op expects 'outs' of rank 2, got rank 3}}
-  %0 = moeq.prepack input(%w : tensor<8x32xf32>) outs(%p : tensor<8x32x4xf32>) from(gate_first) to(interleaved_8) -> tensor<8x32x4xf32>
+  %0 = moeq.prepack input(%w : tensor<8x128xf32>) outs(%p : tensor<8x128x4xf32>) from(gate_first) to(interleaved_64) -> tensor<8x128x4xf32>
   return
 }
 
 // -----
 
-func.func @extents(%w: tensor<8x32x4xf32>, %p: tensor<8x32x5xf32>) {
+func.func @extents(%w: tensor<8x128x4xf32>, %p: tensor<8x128x5xf32>) {
   // expected-error @below {{'moeq.prepack' op expects extent 2 of 'input' and that of 'outs' to be equal, got 4 and 5}}
-  %0 = moeq.prepack input(%w : tensor<8x32x4xf32>) outs(%p : tensor<8x32x5xf32>) from(gate_first) to(interleaved_8) -> tensor<8x32x5xf32>
+  %0 = moeq.prepack input(%w : tensor<8x128x4xf32>) outs(%p : tensor<8x128x5xf32>) from(gate_first) to(interleaved_64) -> tensor<8x128x5xf32>
   return
 }
 
 // -----
 
-func.func @columns(%w: tensor<8x24x4xf32>, %p: tensor<8x24x4xf32>) {
-  // expected-error @below {{'moeq.prepack' op expects a multiple of 16 columns of 'input' under gate_layout interleaved_8, got 24}}
-  %0 = moeq.prepack input(%w : tensor<8x24x4xf32>) outs(%p : tensor<8x24x4xf32>) from(gate_first) to(interleaved_8) -> tensor<8x24x4xf32>
+func.func @columns(%w: tensor<8x192x4xf32>, %p: tensor<8x192x4xf32>) {
+  // expected-error @below {{'moeq.prepack' op expects a multiple of 128 columns of 'input' under gate_layout interleaved_64, got 192}}
+  %0 = moeq.prepack input(%w : tensor<8x192x4xf32>) outs(%p : tensor<8x192x4xf32>) from(gate_first) to(interleaved_64) -> tensor<8x192x4xf32>
   return
 }
 
 // -----
 
-func.func @kinds(%w: memref<8x32x4xf32>, %p: tensor<8x32x4xf32>) {
+func.func @kinds(%w: memref<8x128x4xf32>, %p: tensor<8x128x4xf32>) {
   // expected-error @below {{'moeq.prepack' op expects all operands to be tensors or all to be memrefs}}
-  %0 = moeq.prepack input(%w : memref<8x32x4xf32>) outs(%p : tensor<8x32x4xf32>) from(gate_first) to(interleaved_8) -> tensor<8x32x4xf32>
+  %0 = moeq.prepack input(%w : memref<8x128x4xf32>) outs(%p : tensor<8x128x4xf32>) from(gate_first) to(interleaved_64) -> tensor<8x128x4xf32>
   return
 }
 
@@ -59,15 +59,15 @@ func.func @kinds(%w: memref<8x32x4xf32>, %p: tensor<8x32x4xf32>) {
 !b = !moeq.scaled<f8E4M3FN, block = [128, 128], scale = f32>
 func.func @blocks(%w: tensor<8x256x256x!b>, %p: tensor<8x256x256x!b>) {
   // expected-error @below {{'moeq.prepack' op expects row-major scales whose blocks span one column or all, got '!moeq.scaled<f8E4M3FN, block = [128, 128], scale = f32>'}}
-  %0 = moeq.prepack input(%w : tensor<8x256x256x!b>) outs(%p : tensor<8x256x256x!b>) from(gate_first) to(interleaved_8) -> tensor<8x256x256x!b>
+  %0 = moeq.prepack input(%w : tensor<8x256x256x!b>) outs(%p : tensor<8x256x256x!b>) from(gate_first) to(interleaved_64) -> tensor<8x256x256x!b>
   return
 }
 
 // -----
 
 !p = !moeq.scaled<i4, block = [32], scale = f32>
-func.func @packed(%w: tensor<8x32x!p>, %o: tensor<8x32x!p>) {
+func.func @packed(%w: tensor<8x128x!p>, %o: tensor<8x128x!p>) {
   // expected-error @below {{'moeq.prepack' op expects columns of whole bytes, got '!moeq.scaled<i4, block = [32], scale = f32>'}}
-  %0 = moeq.prepack input(%w : tensor<8x32x!p>) outs(%o : tensor<8x32x!p>) from(gate_first) to(up_first) -> tensor<8x32x!p>
+  %0 = moeq.prepack input(%w : tensor<8x128x!p>) outs(%o : tensor<8x128x!p>) from(gate_first) to(up_first) -> tensor<8x128x!p>
   return
 }

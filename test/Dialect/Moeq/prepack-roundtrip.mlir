@@ -5,18 +5,18 @@
 !a = !moeq.scaled<f8E4M3FN, block = [*], scale = f32>
 
 // CHECK-LABEL: @weight
-// CHECK: moeq.prepack input(%{{.*}} : tensor<8x256x64x!{{.*}}>) outs(%{{.*}} : tensor<8x256x64x!{{.*}}>) from(gate_first) to(interleaved_8) -> tensor<8x256x64x!{{.*}}>
+// CHECK: moeq.prepack input(%{{.*}} : tensor<8x256x64x!{{.*}}>) outs(%{{.*}} : tensor<8x256x64x!{{.*}}>) from(gate_first) to(interleaved_64) -> tensor<8x256x64x!{{.*}}>
 func.func @weight(%w: tensor<8x256x64x!a>, %p: tensor<8x256x64x!a>) -> tensor<8x256x64x!a> {
   %0 = moeq.prepack input(%w : tensor<8x256x64x!a>) outs(%p : tensor<8x256x64x!a>)
-      from(gate_first) to(interleaved_8) -> tensor<8x256x64x!a>
+      from(gate_first) to(interleaved_64) -> tensor<8x256x64x!a>
   return %0 : tensor<8x256x64x!a>
 }
 
 // CHECK-LABEL: @components
-// CHECK: moeq.prepack input(%{{.*}}, %{{.*}} : memref<?x?x64xf8E4M3FN>, memref<?x?x1xf32> as !{{.*}}) outs(%{{.*}}, %{{.*}} : memref<?x?x64xf8E4M3FN>, memref<?x?x1xf32> as !{{.*}}) from(interleaved_8) to(up_first){{$}}
+// CHECK: moeq.prepack input(%{{.*}}, %{{.*}} : memref<?x?x64xf8E4M3FN>, memref<?x?x1xf32> as !{{.*}}) outs(%{{.*}}, %{{.*}} : memref<?x?x64xf8E4M3FN>, memref<?x?x1xf32> as !{{.*}}) from(interleaved_64) to(up_first){{$}}
 func.func @components(%v: memref<?x?x64xf8E4M3FN>, %s: memref<?x?x1xf32>, %pv: memref<?x?x64xf8E4M3FN>, %ps: memref<?x?x1xf32>) {
   moeq.prepack input(%v, %s : memref<?x?x64xf8E4M3FN>, memref<?x?x1xf32> as !a)
-      outs(%pv, %ps : memref<?x?x64xf8E4M3FN>, memref<?x?x1xf32> as !a) from(interleaved_8) to(up_first)
+      outs(%pv, %ps : memref<?x?x64xf8E4M3FN>, memref<?x?x1xf32> as !a) from(interleaved_64) to(up_first)
   return
 }
 

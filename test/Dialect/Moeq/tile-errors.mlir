@@ -71,7 +71,7 @@ func.func @memrefs(%a: memref<4x256xbf16>, %w: memref<512x256xbf16>, %init: memr
 // -----
 
 func.func @gated(%a: tensor<4x256xbf16>, %w: tensor<512x256xbf16>, %init: tensor<4x256xf32>) -> tensor<4x256xf32> {
-  // expected-error@+1 {{'moeq.matmul' op expects a tile of columns that is a multiple of 8, which a gated epilogue takes together, got 100}}
+  // expected-error@+1 {{'moeq.matmul' op expects a tile of columns that is a multiple of 64, which a gated epilogue takes together, got 100}}
   %0 = moeq.matmul lhs(%a : tensor<4x256xbf16>) rhs(%w : tensor<512x256xbf16>) outs(%init : tensor<4x256xf32>)
       config(<tile = [64, 100]>) epilogue gated {
     ^bb0(%gate: f32, %up: f32, %row: index, %column: index):

@@ -117,15 +117,15 @@ module attributes {transform.with_named_sequence} {
 
 // -----
 
-func.func @gate(%a: tensor<4x64xbf16>, %b: tensor<96x64xbf16>, %c: tensor<4x48xf32>) -> tensor<4x48xf32> {
-  // expected-error@below {{'moeq.matmul' op cannot be tiled: a tile cuts a group of gates: expects an offset that is a multiple of 8 and a size that is one or reaches the end, got an offset that is a multiple of 12 and a size 12}}
+func.func @gate(%a: tensor<4x64xbf16>, %b: tensor<256x64xbf16>, %c: tensor<4x128xf32>) -> tensor<4x128xf32> {
+  // expected-error@below {{'moeq.matmul' op cannot be tiled: a tile cuts a group of gates: expects an offset that is a multiple of 64 and a size that is one or reaches the end, got an offset that is a multiple of 12 and a size that is a multiple of 4}}
   // expected-error@below {{faild to tile operation}}
   // expected-error@below {{failed to generate tiling loops}}
-  %0 = moeq.matmul lhs(%a : tensor<4x64xbf16>) rhs(%b : tensor<96x64xbf16>) outs(%c : tensor<4x48xf32>) epilogue gated {
+  %0 = moeq.matmul lhs(%a : tensor<4x64xbf16>) rhs(%b : tensor<256x64xbf16>) outs(%c : tensor<4x128xf32>) epilogue gated {
     ^bb0(%gate: f32, %up: f32, %row: index, %column: index):
       moeq.yield %up : f32
-  } -> tensor<4x48xf32>
-  return %0 : tensor<4x48xf32>
+  } -> tensor<4x128xf32>
+  return %0 : tensor<4x128xf32>
 }
 
 module attributes {transform.with_named_sequence} {

@@ -42,7 +42,7 @@ LogicalResult moeq::detail::verifyGateColumns(Operation *op, StringRef name,
                                               GateLayout layout) {
   if (ShapedType::isDynamic(columns))
     return success();
-  int64_t unit = layout == GateLayout::Interleaved8 ? 2 * kGateGroup : 2;
+  int64_t unit = layout == GateLayout::Interleaved64 ? 2 * kGateGroup : 2;
   if (columns % unit == 0)
     return success();
   return op->emitOpError() << "expects a multiple of " << unit

@@ -74,7 +74,7 @@ static int64_t getGateColumn(GateLayout layout, int64_t half, int64_t column,
     return (1 - half) * features + column;
   case GateLayout::Interleaved:
     return 2 * column + half;
-  case GateLayout::Interleaved8:
+  case GateLayout::Interleaved64:
     return column / kGateGroup * 2 * kGateGroup + half * kGateGroup +
            column % kGateGroup;
   }

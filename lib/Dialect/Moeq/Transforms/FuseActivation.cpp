@@ -75,7 +75,7 @@ private:
     Value column = block.getArgument(halves + 1);
     if (halves == 2 && !source.getArgument(2).use_empty()) {
       GateColumns columns =
-          emitGateColumns(b, e.getLoc(), GateLayout::Interleaved8, column,
+          emitGateColumns(b, e.getLoc(), GateLayout::Interleaved64, column,
                           /*features=*/Value());
       column = half ? columns.up : columns.gate;
     }

@@ -61,7 +61,7 @@ OpTy getFusableActivation(ActOp op) {
     return {};
   bool fits =
       !isGated(op.getFunction()) ||
-      (op.getGateLayout() == GateLayout::Interleaved8 &&
+      (op.getGateLayout() == GateLayout::Interleaved64 &&
        !llvm::is_contained(matmul.getEpilogueMaps(),
                            static_cast<int32_t>(EpilogueMap::RowColumn)));
   return fits ? matmul : OpTy();

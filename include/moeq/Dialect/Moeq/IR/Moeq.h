@@ -60,9 +60,10 @@ SmallVector<RankedTensorType, 3> getComponentTypes(RankedTensorType type);
 /// Whether `function` takes a gate and an up half.
 bool isGated(Activation function);
 
-/// The columns by which gate and up alternate under GateLayout::Interleaved8:
-/// those that a thread holds of a row in a wgmma accumulator are in one group.
-constexpr int64_t kGateGroup = 8;
+/// The columns by which gate and up alternate under GateLayout::Interleaved64:
+/// as many as a wgmma instruction has rows, so that gate and up of an element
+/// are in one thread, whichever operand the weights are.
+constexpr int64_t kGateGroup = 64;
 
 /// What an operand group says: one tensor or memref, scaled or plain, or the
 /// components of a scaled one.

@@ -53,7 +53,7 @@ def Moeq_GateLayout : Moeq_Enum<"GateLayout", "layout of gate and up", [
   I32EnumAttrCase<"GateFirst", 0, "gate_first">,
   I32EnumAttrCase<"UpFirst", 1, "up_first">,
   I32EnumAttrCase<"Interleaved", 2, "interleaved">,
-  I32EnumAttrCase<"Interleaved8", 3, "interleaved_8">
+  I32EnumAttrCase<"Interleaved64", 3, "interleaved_64">
 ]>;
 
 // The type to which an activation value is rounded before it is quantized.

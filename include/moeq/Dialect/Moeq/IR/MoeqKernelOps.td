@@ -65,13 +65,13 @@ def Moeq_PrepackOp : Moeq_DpsOp<"prepack", [AttrSizedOperandSegments]> {
     Moves the columns of gate and up of a gated activation, the second dimension
     of a weight [E, 2F, K] or bias [E, 2F], between the gate layouts of
     `moeq.activate`; swapping `from` and `to` undoes it. It is done once, when
-    weights are loaded: under `interleaved_8` the matmul can apply the activation
+    weights are loaded: under `interleaved_64` the matmul can apply the activation
     in its epilogue. Scales move along; their blocks must not span columns, but
     for all of them. Constants are moved when they are canonicalized.
 
     ```mlir
     %p = moeq.prepack input(%w13 : tensor<8x28672x4096x!a>) outs(%init : tensor<8x28672x4096x!a>)
-        from(gate_first) to(interleaved_8) -> tensor<8x28672x4096x!a>
+        from(gate_first) to(interleaved_64) -> tensor<8x28672x4096x!a>
     ```
   }];
   let arguments = (ins Variadic<Moeq_Shaped>:$input, Variadic<Moeq_Shaped>:$outs,

@@ -278,7 +278,7 @@ def Moeq_ActivateOp : Moeq_DpsOp<"activate"> {
     Plain functions map [S, F] to [S, F], gated ones [S, 2F] to [S, F]; f32 inside,
     rounded once. With g the gate and u the up half, which lie apart under
     `gate_first` and `up_first`, and alternate by single columns under
-    `interleaved` and by 8 under `interleaved_8` (F a multiple of 8):
+    `interleaved` and by 64 under `interleaved_64` (F a multiple of 64):
 
     | function | value |
     |---|---|
@@ -373,7 +373,7 @@ def Moeq_MatmulOp : Moeq_EpilogueOp<"matmul"> {
     The region captures only scalars.
 
     A `gated` epilogue takes two accumulators, those of gate and up, for each
-    element of C [M, N / 2]: the weights have the layout `interleaved_8` of
+    element of C [M, N / 2]: the weights have the layout `interleaved_64` of
     `moeq.activate`. A `column` operand is [N], and gives two elements too.
 
     The bound to test against: with u the unit roundoff of the result's type,

@@ -133,8 +133,8 @@ def MoeqFuse : Pass<"moeq-fuse"> {
     | `quantize` of a `gather` of undefined rows | `quantize` with `rows` |
     | `gather` of a `quantize` | `quantize` with `rows` |
     | `quantize` of an `activate` | `act_quant` that rounds to the activate's type |
-    | `activate` of a matmul | the matmul's epilogue, with `gate_layout(interleaved_8)` a gated one |
-    | gated `act_quant` of a matmul, `interleaved_8` | `quantize` of a matmul with a gated epilogue |
+    | `activate` of a matmul | the matmul's epilogue, with `gate_layout(interleaved_64)` a gated one |
+    | gated `act_quant` of a matmul, `interleaved_64` | `quantize` of a matmul with a gated epilogue |
     | elementwise `linalg.generic` of a matmul | the matmul's epilogue |
     | bf16 matmul of two `dequantize`d E8M0-scaled FP8 operands | matmul of the scaled operands |
     | `group` with unused results on request | `group` without |
