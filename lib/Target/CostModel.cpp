@@ -61,7 +61,7 @@ int64_t moeq::getSharedMemoryBytes(ConfigAttr config) {
              ((config.getTile()[0] + config.getTile()[1]) * kStageDepthBytes +
               kBarrierBytes) +
          config.getConsumers() * kStagingBytes +
-         (config.getSchedule() == Schedule::Dynamic ? kMailboxBytes : 0);
+         (config.getSchedule() == Schedule::Persistent ? 0 : kMailboxBytes);
 }
 
 MatmulCost moeq::estimateCost(const Chip &chip, const MatmulProblem &problem,

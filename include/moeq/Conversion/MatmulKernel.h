@@ -96,7 +96,8 @@ struct MatmulKernelSpec {
   bool swapAb = false;
   int64_t stages = 4, consumers = 2, raster = 16;
   /// Persistent: CTAs have the tiles round robin. Dynamic: each takes the next
-  /// one when it is free.
+  /// one when it is free. PingPong: also, and its consumers have tiles of their
+  /// own, in turn, so that the epilogue of one overlaps the matmul of another.
   moeq::Schedule schedule = moeq::Schedule::Persistent;
   /// The bytes of shared memory that a CTA of the chip may have.
   int64_t sharedMemory = 232448;

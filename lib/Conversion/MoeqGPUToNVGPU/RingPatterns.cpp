@@ -155,9 +155,18 @@ struct RingAdvanceLowering : KernelPattern<RingAdvanceOp> {
   matchAndRewrite(RingAdvanceOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     Emitter e(rewriter, op.getLoc());
-    Value next = e.add(adaptor.getCursor()[0], 1);
-    Value wraps = e.equal(next, op.getRing().getType().getStages());
-    Value slot = e.select(wraps, e.i32(0), next);
+    int64_t stages = op.getRing().getType().getStages();
+    Value slot, wraps;
+    if (op.getCount()) {
+      Value next = e.add(adaptor.getCursor()[0], adaptor.getCount().front());
+      slot = e.rem(next, stages);
+      wraps = arith::TruncIOp::create(rewriter, op.getLoc(), e.b.getI1Type(),
+                                      e.div(next, stages));
+    } else {
+      Value next = e.add(adaptor.getCursor()[0], 1);
+      wraps = e.equal(next, stages);
+      slot = e.select(wraps, e.i32(0), next);
+    }
     rewriter.replaceOpWithMultiple(
         op, {{slot, e.bitXor(adaptor.getCursor()[1], wraps)}});
     return success();
@@ -322,6 +331,45 @@ struct RingReleaseLowering : KernelPattern<RingReleaseOp> {
   }
 };
 
+// A consumer waits at a barrier of its own, where the one before arrives.
+Value emitTurnBarrier(Emitter &e, const KernelBudget &budget, Value consumer) {
+  return e.add(consumer, budget.threads / kWarpgroupThreads);
+}
+
+struct TurnWaitLowering : KernelPattern<TurnWaitOp> {
+  using KernelPattern::KernelPattern;
+
+  LogicalResult
+  matchAndRewrite(TurnWaitOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Emitter e(rewriter, op.getLoc());
+    NVVM::BarrierOp::create(rewriter, op.getLoc(), TypeRange(),
+                            emitTurnBarrier(e, budget, adaptor.getConsumer()),
+                            e.i32(2 * kWarpgroupThreads),
+                            NVVM::BarrierReductionAttr(), Value());
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct TurnPassLowering : KernelPattern<TurnPassOp> {
+  using KernelPattern::KernelPattern;
+
+  LogicalResult
+  matchAndRewrite(TurnPassOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Emitter e(rewriter, op.getLoc());
+    Value next = e.add(adaptor.getConsumer(), 1);
+    int64_t consumers = budget.threads / kWarpgroupThreads - 1;
+    next = e.select(e.equal(next, consumers), e.i32(0), next);
+    NVVM::BarrierArriveOp::create(rewriter, op.getLoc(),
+                                  emitTurnBarrier(e, budget, next),
+                                  e.i32(2 * kWarpgroupThreads));
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
 struct RolesLowering : KernelPattern<RolesOp> {
   using KernelPattern::KernelPattern;
 
@@ -373,5 +421,6 @@ void mlir::moeq_gpu::populateRingPatterns(const TypeConverter &converter,
                RingCreateLowering, RingStartLowering, RingAdvanceLowering,
                RingAcquireLowering, RingFillLowering, RingWaitLowering,
                RingSendLowering, RingReceiveLowering, RingReleaseLowering,
-               RolesLowering>(converter, patterns.getContext(), budget);
+               TurnWaitLowering, TurnPassLowering, RolesLowering>(
+      converter, patterns.getContext(), budget);
 }

@@ -53,34 +53,49 @@ private:
   void buildFunction();
   void buildProducer(Region &region);
   void buildConsumer(Region &region);
-  /// The tile loop of a role: `body` gets the tile and the cursor, and returns
-  /// the cursor after it; that of the producer also the number of the next tile
-  /// where the schedule is dynamic.
+  /// The tile loop of a role: `body` gets the tile and what the loop carries,
+  /// and returns that after it: the cursor; where the schedule is dynamic also
+  /// the producer's number of the next tile, or how many tiles of others a
+  /// consumer skips before its own.
   struct Tile {
     Value group, row, rowEnd, column;
   };
-  struct TileEnd {
-    Value cursor, next;
+  struct Carried {
+    Value cursor, count;
   };
-  using TileBody = function_ref<TileEnd(Tile, Value)>;
-  void buildTileLoop(bool isProducer, TileBody body);
-  void buildMailboxLoop(bool isProducer, TileBody body);
-  Tile buildTile(Value index);
-  bool isDynamic() const { return spec.schedule == moeq::Schedule::Dynamic; }
-  Value advance(Value in, Value cursor) {
-    return RingAdvanceOp::create(b, cursor.getType(), in, cursor);
+  using TileBody = function_ref<Carried(Tile, Carried)>;
+  void buildTileLoop(bool isProducer, Value initialCount, TileBody body);
+  void buildMailboxLoop(bool isProducer, Value initialCount, TileBody body);
+  Value buildFindTile(Value index);
+  Value buildHasRows(Tile tile) {
+    return arith::CmpIOp::create(b, arith::CmpIPredicate::ult, tile.row,
+                                 tile.rowEnd);
   }
-  Value buildForDepth(Value end, Value cursor,
+  Value buildStageCount(Tile tile);
+  Tile buildTile(Value index);
+  bool isDynamic() const { return spec.schedule != moeq::Schedule::Persistent; }
+  bool isPingPong() const { return spec.schedule == moeq::Schedule::PingPong; }
+  Value advance(Value in, Value cursor, Value count = {}) {
+    return RingAdvanceOp::create(b, cursor.getType(), in, cursor, count);
+  }
+  Value buildForDepth(Value begin, Value end, Value cursor,
                       function_ref<Value(Value k, Value cursor)> body);
   /// What a consumer knows besides the tile, whose row and column are those of
   /// its accumulator: the offset of its rows in the operand's tile, and its
   /// shared memory, through which it stores, and with swapped operands also
   /// spreads what it has for each row of C.
   struct Consumer {
-    Value row;
+    Value number, row;
     SmallVector<Value, 2> staging, rowVectors;
   };
+  void buildPassTurn(const Consumer &consumer) {
+    if (isPingPong())
+      TurnPassOp::create(b, consumer.number);
+  }
   Value buildWidthIndex(Tile tile);
+  Value buildOfWarp(Value value);
+  Carried buildInTurn(const Consumer &consumer, Tile tile, Carried carried);
+  Value buildTileWork(const Consumer &consumer, Tile tile, Value cursor);
   Value buildRows(const Consumer &consumer, Tile tile, Value cursor);
   Value buildWidths(const Consumer &consumer, Tile tile, Value cursor);
   Value buildActive(const Consumer &consumer, Tile tile, Value cursor,

@@ -12,6 +12,7 @@
 // the accumulator is the transpose, and there is code for each width of it.
 // CTAs have the output tiles round robin, or each takes the next one when it is
 // free: then the producer takes it, and tells the consumers through a mailbox.
+// Consumers share a tile, or take turns with tiles of their own.
 //
 //===----------------------------------------------------------------------===//
 
@@ -141,7 +142,7 @@ MatmulKernel MatmulBuilder::build() {
     outMap = TensorMapOp::create(b, outMapType, getParameter(Kind::OutMap));
   ring = RingCreateOp::create(
       b, RingType::get(context, spec.stages, {lhsTile, rhsTile}),
-      spec.consumers);
+      getTileConsumers(spec));
   if (isDynamic())
     mailbox = RingCreateOp::create(
         b, RingType::get(context, kMailboxStages, {}), spec.consumers);
@@ -191,78 +192,94 @@ MatmulBuilder::Tile MatmulBuilder::buildTile(Value index) {
           found.getColumn()};
 }
 
-void MatmulBuilder::buildTileLoop(bool isProducer, TileBody body) {
+void MatmulBuilder::buildTileLoop(bool isProducer, Value initialCount,
+                                  TileBody body) {
   if (isDynamic())
-    return buildMailboxLoop(isProducer, body);
+    return buildMailboxLoop(isProducer, initialCount, body);
   Value start = RingStartOp::create(b, CursorType::get(context));
   scf::ForOp::create(
       b, b.getLoc(), first, count, step, start,
       [&](OpBuilder &, Location, Value index, ValueRange cursor) {
-        scf::YieldOp::create(b, body(buildTile(index), cursor.front()).cursor);
+        Carried carried{cursor.front(), Value()};
+        scf::YieldOp::create(b, body(buildTile(index), carried).cursor);
       });
+}
+
+// The fields of tile `index` as mail; where there is no such tile, group -1.
+Value MatmulBuilder::buildFindTile(Value index) {
+  auto type = VectorType::get({4}, b.getI32Type());
+  Value exists =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::ult, index, count);
+  auto found = scf::IfOp::create(b, type, exists, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(found.thenBlock());
+  Tile tile = buildTile(index);
+  Value fields[] = {tile.group, tile.row, tile.rowEnd, tile.column};
+  Value mail = vector::FromElementsOp::create(b, type, fields);
+  scf::YieldOp::create(b, mail);
+  b.setInsertionPointToStart(found.elseBlock());
+  Value none =
+      arith::ConstantOp::create(b, DenseElementsAttr::get(type, int32_t(-1)));
+  scf::YieldOp::create(b, none);
+  return found.getResult(0);
 }
 
 // The producer sends each tile, and at last one of group -1, which ends the
 // loop of both roles.
-void MatmulBuilder::buildMailboxLoop(bool isProducer, TileBody body) {
+void MatmulBuilder::buildMailboxLoop(bool isProducer, Value initialCount,
+                                     TileBody body) {
   auto mailType = VectorType::get({4}, b.getI32Type());
-  auto none = b.getIntegerAttr(b.getI32Type(), -1);
   Value start = RingStartOp::create(b, CursorType::get(context));
+  Type cursorType = start.getType();
   SmallVector<Value> initial{start, start};
-  if (isProducer)
-    initial.push_back(first);
-  auto findTile = [&](Value index) -> Value {
-    Value exists =
-        arith::CmpIOp::create(b, arith::CmpIPredicate::ult, index, count);
-    auto found = scf::IfOp::create(b, mailType, exists, /*withElse=*/true);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(found.thenBlock());
-    Tile tile = buildTile(index);
-    Value fields[] = {tile.group, tile.row, tile.rowEnd, tile.column};
-    scf::YieldOp::create(
-        b, Value(vector::FromElementsOp::create(b, mailType, fields)));
-    b.setInsertionPointToStart(found.elseBlock());
-    scf::YieldOp::create(b, Value(arith::ConstantOp::create(
-                                b, DenseElementsAttr::get(mailType, none))));
-    return found.getResult(0);
-  };
+  SmallVector<Type> types{cursorType, cursorType, mailType};
+  if (initialCount) {
+    initial.push_back(initialCount);
+    types.push_back(initialCount.getType());
+  }
   auto getTile = [&](OpBuilder &, Location, ValueRange carried) {
-    Value cursor = carried[0], mail = carried[1], tile;
+    Value mail = carried[1], tile;
     if (isProducer) {
-      tile = findTile(carried[2]);
+      tile = buildFindTile(carried[2]);
       RingAcquireOp::create(b, mailbox, mail);
       RingSendOp::create(b, tile, mailbox, mail);
     } else {
       tile = RingReceiveOp::create(b, mailType, mailbox, mail);
       RingReleaseOp::create(b, mailbox, mail);
     }
-    Value exists = arith::CmpIOp::create(b, arith::CmpIPredicate::ne,
-                                         vector::ExtractOp::create(b, tile, 0),
-                                         arith::ConstantOp::create(b, none));
-    scf::ConditionOp::create(b, exists, ValueRange{cursor, mail, tile});
+    Value group = vector::ExtractOp::create(b, tile, 0);
+    Value exists =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::ne, group, i32(-1));
+    SmallVector<Value> kept(carried);
+    kept.insert(kept.begin() + 2, tile);
+    scf::ConditionOp::create(b, exists, kept);
   };
   auto work = [&](OpBuilder &, Location, ValueRange carried) {
     SmallVector<Value, 4> fields;
     for (int64_t i = 0; i < mailType.getNumElements(); ++i)
       fields.push_back(vector::ExtractOp::create(b, carried[2], i));
-    TileEnd end =
-        body({fields[0], fields[1], fields[2], fields[3]}, carried[0]);
+    Carried end = body({fields[0], fields[1], fields[2], fields[3]},
+                       {carried[0], initialCount ? carried[3] : Value()});
     SmallVector<Value> next{end.cursor, advance(mailbox, carried[1])};
-    if (isProducer)
-      next.push_back(end.next);
+    if (initialCount)
+      next.push_back(end.count);
     scf::YieldOp::create(b, next);
   };
-  Type cursorType = start.getType();
-  scf::WhileOp::create(b, b.getLoc(),
-                       TypeRange{cursorType, cursorType, mailType}, initial,
-                       getTile, work);
+  scf::WhileOp::create(b, b.getLoc(), types, initial, getTile, work);
 }
 
-// A loop over the stages of K up to `end` that carries the cursor.
-Value MatmulBuilder::buildForDepth(Value end, Value cursor,
+// The stages of a tile. A planned tile may have no rows, and then no stages.
+Value MatmulBuilder::buildStageCount(Tile tile) {
+  if (!spec.isPlanned)
+    return depthTiles;
+  return arith::SelectOp::create(b, buildHasRows(tile), depthTiles, i32(0));
+}
+
+// A loop over the stages of K from `begin` to `end` that carries the cursor.
+Value MatmulBuilder::buildForDepth(Value begin, Value end, Value cursor,
                                    function_ref<Value(Value, Value)> body) {
   auto loop = scf::ForOp::create(
-      b, b.getLoc(), i32(0), end, i32(1), cursor,
+      b, b.getLoc(), begin, end, i32(1), cursor,
       [&](OpBuilder &, Location, Value k, ValueRange carried) {
         scf::YieldOp::create(b, body(k, carried.front()));
       });
@@ -272,16 +289,10 @@ Value MatmulBuilder::buildForDepth(Value end, Value cursor,
 void MatmulBuilder::buildProducer(Region &region) {
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(&region.emplaceBlock());
-  buildTileLoop(/*isProducer=*/true, [&](Tile tile, Value start) -> TileEnd {
-    Value weightRow = add(mul(tile.group, columns), tile.column);
-    Value rows, depth = depthTiles, hasRows;
+  auto work = [&](Tile tile, Carried carried) -> Carried {
+    Value weightRow = add(mul(tile.group, columns), tile.column), rows;
     if (spec.swapAb)
       rows = mul(buildWidthIndex(tile), i32(spec.getRowStep()));
-    if (spec.isPlanned) { // A tile without rows has no stages.
-      hasRows =
-          arith::CmpIOp::create(b, arith::CmpIPredicate::ne, rows, i32(0));
-      depth = arith::SelectOp::create(b, hasRows, depth, i32(0));
-    }
     auto fill = [&](Value k, Value cursor) -> Value {
       Value column = mul(k, i32(getStageColumns()));
       RingAcquireOp::create(b, ring, cursor);
@@ -289,25 +300,19 @@ void MatmulBuilder::buildProducer(Region &region) {
                          ValueRange{tile.row, column, weightRow, column}, rows);
       return advance(ring, cursor);
     };
+    Value depth = buildStageCount(tile);
     if (!isDynamic())
-      return {buildForDepth(depth, start, fill), Value()};
+      return {buildForDepth(i32(0), depth, carried.cursor, fill), Value()};
     // The next tile is taken before the last stage, for which the producer has
     // to wait anyway.
-    Value last = arith::SubIOp::create(b, depth, i32(1));
-    Value cursor = buildForDepth(last, start, fill);
+    Value last = arith::MaxSIOp::create(
+        b, arith::SubIOp::create(b, depth, i32(1)), i32(0));
+    Value cursor = buildForDepth(i32(0), last, carried.cursor, fill);
     Value next = ScheduleTakeOp::create(b, b.getI32Type(), schedule,
                                         getParameter(Kind::Counter));
-    if (!hasRows)
-      return {fill(last, cursor), next};
-    auto split = scf::IfOp::create(b, cursor.getType(), hasRows,
-                                   /*withElseRegion=*/true);
-    OpBuilder::InsertionGuard inner(b);
-    b.setInsertionPointToStart(split.thenBlock());
-    scf::YieldOp::create(b, fill(last, cursor));
-    b.setInsertionPointToStart(split.elseBlock());
-    scf::YieldOp::create(b, cursor);
-    return {split.getResult(0), next};
-  });
+    return {buildForDepth(last, depth, cursor, fill), next};
+  };
+  buildTileLoop(/*isProducer=*/true, first, work);
   YieldOp::create(b);
 }
 
@@ -316,7 +321,8 @@ void MatmulBuilder::buildConsumer(Region &region) {
   Block &block = region.emplaceBlock();
   Value consumer = block.addArgument(b.getI32Type(), b.getLoc());
   b.setInsertionPointToStart(&block);
-  Consumer state{mul(consumer, i32(getConsumerRows(spec))), {}, {}};
+  Value row = isPingPong() ? i32(0) : mul(consumer, i32(getConsumerRows(spec)));
+  Consumer state{consumer, row, {}, {}};
   auto stagingType = spec.swapAb
                          ? TileType::get(context, getChunkColumns(spec),
                                          kInstructionRows, spec.out)
@@ -328,36 +334,70 @@ void MatmulBuilder::buildConsumer(Region &region) {
     for (const RowOperand &operand : getRowOperands())
       state.rowVectors.push_back(AllocOp::create(
           b, SharedVectorType::get(context, spec.tileRows, operand.element)));
-  buildTileLoop(/*isProducer=*/false, [&](Tile tile, Value cursor) -> TileEnd {
-    Value &start = spec.swapAb ? tile.column : tile.row;
-    start = add(start, state.row);
-    return {spec.swapAb ? buildWidths(state, tile, cursor)
-                        : buildRows(state, tile, cursor),
-            Value()};
-  });
+  if (isPingPong()) { // The first turn is that of consumer 0.
+    Value isLast = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, consumer,
+                                         i32(spec.consumers - 1));
+    auto split = scf::IfOp::create(b, isLast, /*withElseRegion=*/false);
+    OpBuilder::InsertionGuard inner(b);
+    b.setInsertionPointToStart(split.thenBlock());
+    buildPassTurn(state);
+  }
+  auto work = [&](Tile tile, Carried carried) -> Carried {
+    if (isPingPong())
+      return buildInTurn(state, tile, carried);
+    return {buildTileWork(state, tile, carried.cursor), Value()};
+  };
+  buildTileLoop(/*isProducer=*/false, isPingPong() ? consumer : Value(), work);
   if (!spec.swapAb)
     StoreWaitOp::create(b);
   YieldOp::create(b);
 }
 
+// The work on a tile if it is the consumer's own; else its stages are skipped.
+MatmulBuilder::Carried MatmulBuilder::buildInTurn(const Consumer &consumer,
+                                                  Tile tile, Carried carried) {
+  Value isOwn = arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
+                                      buildOfWarp(carried.count), i32(0));
+  auto split = scf::IfOp::create(b, carried.cursor.getType(), isOwn,
+                                 /*withElseRegion=*/true);
+  Value others =
+      arith::SelectOp::create(b, isOwn, i32(spec.consumers), carried.count);
+  Value left = arith::SubIOp::create(b, others, i32(1));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(split.thenBlock());
+  TurnWaitOp::create(b, consumer.number);
+  scf::YieldOp::create(b, buildTileWork(consumer, tile, carried.cursor));
+  b.setInsertionPointToStart(split.elseBlock());
+  scf::YieldOp::create(b, advance(ring, carried.cursor, buildStageCount(tile)));
+  return {split.getResult(0), left};
+}
+
+Value MatmulBuilder::buildTileWork(const Consumer &consumer, Tile tile,
+                                   Value cursor) {
+  Value &start = spec.swapAb ? tile.column : tile.row;
+  start = add(start, consumer.row);
+  return spec.swapAb ? buildWidths(consumer, tile, cursor)
+                     : buildRows(consumer, tile, cursor);
+}
+
 // A consumer without rows only hands the stages back.
 Value MatmulBuilder::buildRows(const Consumer &consumer, Tile tile,
                                Value cursor) {
-  Value hasRows = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, tile.row,
-                                        tile.rowEnd);
-  auto split = scf::IfOp::create(b, cursor.getType(), hasRows,
+  auto split = scf::IfOp::create(b, cursor.getType(), buildHasRows(tile),
                                  /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(split.thenBlock());
   scf::YieldOp::create(b,
                        buildActive(consumer, tile, cursor, spec.tileColumns));
   b.setInsertionPointToStart(split.elseBlock());
-  scf::YieldOp::create(
-      b, buildForDepth(depthTiles, cursor, [&](Value, Value at) -> Value {
-        RingWaitOp::create(b, TypeRange{lhsTile, rhsTile}, ring, at);
-        RingReleaseOp::create(b, ring, at);
-        return advance(ring, at);
-      }));
+  auto release = [&](Value, Value at) -> Value {
+    RingWaitOp::create(b, TypeRange{lhsTile, rhsTile}, ring, at);
+    RingReleaseOp::create(b, ring, at);
+    return advance(ring, at);
+  };
+  Value end = buildForDepth(i32(0), depthTiles, cursor, release);
+  buildPassTurn(consumer);
+  scf::YieldOp::create(b, end);
   return split.getResult(0);
 }
 
@@ -368,13 +408,17 @@ Value MatmulBuilder::buildWidthIndex(Tile tile) {
   return arith::DivUIOp::create(b, add(rows, i32(step - 1)), i32(step));
 }
 
-// Code for each width. The number of the case is that of lane 0, so that the
-// compiler sees that it is the same in a warp.
+// The value of lane 0, which the compiler sees to be the same in a warp.
+Value MatmulBuilder::buildOfWarp(Value value) {
+  return NVVM::ShflOp::create(b, value.getType(), i32(-1), value, i32(0),
+                              i32(kWarpThreads - 1), NVVM::ShflKind::idx,
+                              UnitAttr());
+}
+
+// Code for each width.
 Value MatmulBuilder::buildWidths(const Consumer &consumer, Tile tile,
                                  Value cursor) {
-  Value index = NVVM::ShflOp::create(
-      b, b.getI32Type(), i32(-1), buildWidthIndex(tile), i32(0),
-      i32(kWarpThreads - 1), NVVM::ShflKind::idx, UnitAttr());
+  Value index = buildOfWarp(buildWidthIndex(tile));
   SmallVector<int64_t> widths = getWidths(spec), cases;
   for (int64_t width : widths)
     cases.push_back(width / spec.getRowStep());
@@ -389,6 +433,7 @@ Value MatmulBuilder::buildWidths(const Consumer &consumer, Tile tile,
   }
   // A tile without rows has no stages.
   b.setInsertionPointToStart(&split.getDefaultRegion().emplaceBlock());
+  buildPassTurn(consumer);
   scf::YieldOp::create(b, cursor);
   return split.getResult(0);
 }
@@ -440,6 +485,7 @@ Value MatmulBuilder::buildMainLoop(const Consumer &consumer, Value cursor,
         RingReleaseOp::create(b, ring, previous);
         scf::YieldOp::create(b, ValueRange{accumulator, advance(ring, at), at});
       });
+  buildPassTurn(consumer);
   auto done =
       MmaWaitOp::create(b, TypeRange(started.getType()), 0, loop.getResult(0));
   accumulators.push_back(done.getResult(0));

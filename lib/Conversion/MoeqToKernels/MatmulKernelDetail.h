@@ -28,9 +28,15 @@ constexpr int64_t kPitchBytes = 16;
 inline int64_t getBytes(Type type) { return type.getIntOrFloatBitWidth() / 8; }
 inline bool isStatic(int64_t extent) { return !ShapedType::isDynamic(extent); }
 
+/// The consumers that share a tile.
+inline int64_t getTileConsumers(const MatmulKernelSpec &spec) {
+  return spec.schedule == moeq::Schedule::PingPong ? 1 : spec.consumers;
+}
+
 /// The rows of the accumulator of a consumer.
 inline int64_t getConsumerRows(const MatmulKernelSpec &spec) {
-  return spec.swapAb ? spec.tileColumns / spec.consumers : kInstructionRows;
+  return spec.swapAb ? spec.tileColumns / getTileConsumers(spec)
+                     : kInstructionRows;
 }
 
 /// The columns that the accumulator of a consumer can have.

@@ -96,17 +96,17 @@ mlir::moeq_gpu::getUnsupportedReason(const MatmulKernelSpec &spec) {
       return text;
     }
     int64_t most = 2 * kInstructionRows, columns = getConsumerRows(spec);
-    if (spec.tileColumns % (kInstructionRows * spec.consumers) != 0 ||
+    if (spec.tileColumns % (kInstructionRows * getTileConsumers(spec)) != 0 ||
         columns > most || spec.tileColumns > 256) {
       reason << "each consumer has 64 or 128 of up to 256 columns of a tile "
                 "with swap_ab, got "
-             << spec.tileColumns << " columns for " << spec.consumers;
+             << spec.tileColumns << " columns for " << getTileConsumers(spec);
       return text;
     }
   } else {
-    if (spec.tileRows != spec.consumers * kInstructionRows) {
-      reason << "each consumer has 64 rows of the tile, got " << spec.consumers
-             << " and " << spec.tileRows << " rows";
+    if (spec.tileRows != getTileConsumers(spec) * kInstructionRows) {
+      reason << "each consumer has 64 rows of the tile, got "
+             << getTileConsumers(spec) << " and " << spec.tileRows << " rows";
       return text;
     }
     if (spec.tileColumns < 64 || spec.tileColumns > 256 ||
@@ -132,10 +132,13 @@ mlir::moeq_gpu::getUnsupportedReason(const MatmulKernelSpec &spec) {
            << " registers a thread, needs " << registers;
     return text;
   }
-  if (spec.schedule != moeq::Schedule::Persistent &&
-      spec.schedule != moeq::Schedule::Dynamic) {
-    reason << "the schedule is persistent or dynamic, got "
+  if (spec.schedule == moeq::Schedule::Simple) {
+    reason << "the schedule is persistent, dynamic or ping_pong, got "
            << moeq::stringifySchedule(spec.schedule);
+    return text;
+  }
+  if (spec.schedule == moeq::Schedule::PingPong && spec.consumers < 2) {
+    reason << "at least 2 consumers take turns, got " << spec.consumers;
     return text;
   }
   if (spec.stages < 2) {
@@ -148,7 +151,7 @@ mlir::moeq_gpu::getUnsupportedReason(const MatmulKernelSpec &spec) {
       spec.consumers * staging + spec.stages * 16;
   if (spec.swapAb)
     shared += spec.consumers * getRowVectorBytes(spec);
-  if (spec.schedule == moeq::Schedule::Dynamic)
+  if (spec.schedule != moeq::Schedule::Persistent)
     shared += kMailboxStages * 32;
   if (shared > spec.sharedMemory) {
     reason << "a CTA has " << spec.sharedMemory

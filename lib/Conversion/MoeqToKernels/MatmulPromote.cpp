@@ -266,6 +266,7 @@ Value MatmulBuilder::buildPromotedLoop(const Consumer &consumer, Tile tile,
   if (stages == 1 ||
       (isStatic(spec.depth) && spec.depth % (stages * kBlockDepth) == 0)) {
     buildLoop(i32(0), end, stages);
+    buildPassTurn(consumer);
     return cursor;
   }
   // The stages that are no whole iteration come last.
@@ -273,5 +274,6 @@ Value MatmulBuilder::buildPromotedLoop(const Consumer &consumer, Tile tile,
   Value whole = arith::SubIOp::create(b, end, rest);
   buildLoop(i32(0), whole, stages);
   buildLoop(whole, end, 1);
+  buildPassTurn(consumer);
   return cursor;
 }

@@ -133,3 +133,44 @@ gpu.module @kernels {
     llvm.return
   }
 }
+
+// -----
+
+!cursor = !moeq_gpu.cursor
+!tile = !moeq_gpu.tile<64x128xi8>
+!ring = !moeq_gpu.ring<3x[64x128xi8]>
+
+gpu.module @kernels {
+  // CHECK-LABEL: llvm.func @turns
+  // CHECK-SAME:    %[[SKIPPED:[^:]*]]: i32
+  llvm.func @turns(%skipped: i32, %out: !llvm.ptr<1>) {
+    // A stage is empty when the 4 warps of one consumer have arrived.
+    // CHECK-COUNT-3: nvvm.mbarrier.init %{{.*}}, %c1_i32
+    // CHECK-COUNT-3: nvvm.mbarrier.init %{{.*}}, %c4_i32
+    %ring = moeq_gpu.ring.create consumers 1 : !ring
+    moeq_gpu.roles producer(40) {
+    } consumers(2, 232) {
+    ^bb0(%consumer: i32):
+      // The barriers 1 and 2 are those of the warpgroups, which count from 1.
+      // CHECK: %[[OWN:.*]] = arith.addi %[[WARPGROUP:.*]], %c2_i32
+      // CHECK: nvvm.barrier id = %[[OWN]] number_of_threads = %c256_i32
+      moeq_gpu.turn.wait %consumer
+      // CHECK: %[[WRAPS:.*]] = arith.cmpi eq, %[[WARPGROUP]], %c2_i32
+      // CHECK: %[[NEXT:.*]] = arith.select %[[WRAPS]], %c0_i32, %[[WARPGROUP]]
+      // CHECK: %[[OTHER:.*]] = arith.addi %[[NEXT]], %c3_i32
+      // CHECK: nvvm.barrier.arrive id = %[[OTHER]] number_of_threads = %c256_i32
+      moeq_gpu.turn.pass %consumer
+      %start = moeq_gpu.ring.start : !cursor
+      // The phase changes with each whole round.
+      // CHECK: %[[SLOT:.*]] = arith.remui %[[SKIPPED]], %c3_i32
+      // CHECK: %[[ROUNDS:.*]] = arith.divui %[[SKIPPED]], %c3_i32
+      // CHECK: %[[PHASE:.*]] = arith.trunci %[[ROUNDS]] : i32 to i1
+      // CHECK: arith.muli %[[SLOT]], %c8_i32
+      // CHECK: arith.extui %[[PHASE]]
+      // CHECK: nvvm.mbarrier.try_wait.parity
+      %cursor = moeq_gpu.ring.advance %ring[%start] by %skipped : !ring
+      %tile = moeq_gpu.ring.wait %ring[%cursor] : !ring -> !tile
+    }
+    llvm.return
+  }
+}

@@ -147,9 +147,18 @@ func.func @groups(%a: memref<?x64xbf16>, %w: memref<2048x64x64xbf16>, %o: memref
 // -----
 
 func.func @schedule(%a: memref<?x64xbf16>, %w: memref<64x64xbf16>, %c: memref<?x64xbf16>) {
-  // expected-remark@+1 {{runs without tensor cores: the schedule is persistent or dynamic, got ping_pong}}
+  // expected-remark@+1 {{runs without tensor cores: the schedule is persistent, dynamic or ping_pong, got simple}}
   moeq.matmul lhs(%a : memref<?x64xbf16>) rhs(%w : memref<64x64xbf16>) outs(%c : memref<?x64xbf16>)
-    config(<tile = [128, 256], schedule = ping_pong>)
+    config(<tile = [128, 256], schedule = simple>)
+  return
+}
+
+// -----
+
+func.func @turns(%a: memref<?x64xbf16>, %w: memref<64x64xbf16>, %c: memref<?x64xbf16>) {
+  // expected-remark@+1 {{runs without tensor cores: at least 2 consumers take turns, got 1}}
+  moeq.matmul lhs(%a : memref<?x64xbf16>) rhs(%w : memref<64x64xbf16>) outs(%c : memref<?x64xbf16>)
+    config(<tile = [64, 256], consumers = 1, schedule = ping_pong>)
   return
 }
 

@@ -112,12 +112,15 @@ func.func @epilogue(%a: memref<?x256xi8>, %w: memref<512x256xi8>, %c: memref<?x5
 // CHECK-LABEL: llvm.func @planned_grouped_matmul(
 // CHECK:         moeq_gpu.schedule plan(%{{.*}}) groups(%{{.*}}) columns(%{{.*}}) : <16x128, planned step = 8, groups_per_lane = 1>
 // CHECK:         moeq_gpu.roles producer
-// CHECK:           %[[HAS_ROWS:.*]] = arith.cmpi ne, %{{.*}}, %c0_i32
-// CHECK:           arith.select %[[HAS_ROWS]], %{{.*}}, %c0_i32
-// CHECK:           scf.for
+// CHECK:           } do {
+// CHECK:           %[[HAS_ROWS:.*]] = arith.cmpi ult
+// CHECK:           %[[DEPTH:.*]] = arith.select %[[HAS_ROWS]], %{{.*}}, %c0_i32
+// CHECK:           %[[LESS:.*]] = arith.subi %[[DEPTH]], %c1_i32
+// CHECK:           %[[LAST:.*]] = arith.maxsi %[[LESS]], %c0_i32
+// CHECK:           scf.for %{{.*}} = %c0_i32 to %[[LAST]]
 // CHECK:             moeq_gpu.ring.fill
 // CHECK:           moeq_gpu.schedule.take
-// CHECK:           scf.if %[[HAS_ROWS]]
+// CHECK:           scf.for %{{.*}} = %[[LAST]] to %[[DEPTH]]
 // CHECK:             moeq_gpu.ring.fill
 // CHECK-LABEL: func.func @planned(
 // CHECK-SAME:      %[[PLAN:[^:]*]]: memref<9x4xi32>
@@ -128,5 +131,45 @@ func.func @planned(%a: memref<?x512xbf16>, %w: memref<8x256x512xbf16>, %o: memre
   moeq.grouped_matmul lhs(%a : memref<?x512xbf16>) rhs(%w : memref<8x256x512xbf16>)
     offsets(%o : memref<9xi32>) plan(%plan : memref<9x4xi32>) outs(%c : memref<?x256xbf16>)
     config(<tile = [16, 128], schedule = dynamic, swap_ab = true>)
+  return
+}
+
+// -----
+
+// Consumers take turns with tiles of their own: each skips the stages of the
+// others, and passes the turn when it has seen all of its own full.
+// CHECK-LABEL: llvm.func @turns_grouped_matmul(
+// CHECK:         %[[RING:.*]] = moeq_gpu.ring.create consumers 1 : <4x[16x64xbf16, 64x64xbf16]>
+// CHECK:         %[[MAILBOX:.*]] = moeq_gpu.ring.create consumers 2
+// CHECK:         } consumers(2, {{[0-9]+}}) {
+// CHECK:         ^bb0(%[[CONSUMER:.*]]: i32):
+// CHECK:           %[[LAST:.*]] = arith.cmpi eq, %[[CONSUMER]], %c1_i32
+// CHECK:           scf.if %[[LAST]] {
+// CHECK-NEXT:        moeq_gpu.turn.pass %[[CONSUMER]]
+// CHECK-NEXT:      }
+// CHECK:           scf.while ({{.*}}, %{{.*}} = %[[CONSUMER]])
+// CHECK:             moeq_gpu.ring.receive %[[MAILBOX]]
+// CHECK:           } do {
+// CHECK:             %[[SKIPPED:.*]] = nvvm.shfl.sync
+// CHECK:             %[[OWN:.*]] = arith.cmpi eq, %[[SKIPPED]], %c0_i32
+// CHECK:             scf.if %[[OWN]]
+// CHECK:               moeq_gpu.turn.wait %[[CONSUMER]]
+// CHECK:               scf.index_switch
+// CHECK:               case 1 {
+// CHECK:                 scf.for
+// CHECK:                   moeq_gpu.mma
+// CHECK:                 moeq_gpu.turn.pass %[[CONSUMER]]
+// CHECK-NEXT:            moeq_gpu.mma_wait pending 0
+// CHECK:                 moeq_gpu.store_transposed
+// CHECK:               case 2 {
+// CHECK:               default {
+// CHECK-NEXT:            moeq_gpu.turn.pass %[[CONSUMER]]
+// CHECK:             } else {
+// CHECK:               moeq_gpu.ring.advance %[[RING]][%{{.*}}] by %{{.*}}
+func.func @turns(%a: memref<?x512xbf16>, %w: memref<8x256x512xbf16>, %o: memref<9xi32>,
+                 %c: memref<?x256xbf16>) {
+  moeq.grouped_matmul lhs(%a : memref<?x512xbf16>) rhs(%w : memref<8x256x512xbf16>)
+    offsets(%o : memref<9xi32>) outs(%c : memref<?x256xbf16>)
+    config(<tile = [16, 64], schedule = ping_pong, swap_ab = true>)
   return
 }

@@ -228,8 +228,8 @@ llvm.func @threads() {
 // -----
 
 llvm.func @ring_consumers() {
-  %ring = moeq_gpu.ring.create consumers 1 : !moeq_gpu.ring<2x[64x128xi8]>
-  // expected-error@+1 {{expects rings for 2 consumers}}
+  %ring = moeq_gpu.ring.create consumers 3 : !moeq_gpu.ring<2x[64x128xi8]>
+  // expected-error@+1 {{expects rings for 2 consumers, got 3}}
   moeq_gpu.roles producer(40) {
   } consumers(2, 232) {
   ^bb0(%w: i32):

@@ -57,9 +57,15 @@ gpu.module @kernels {
     ^bb0(%warpgroup: i32):
       // CHECK: moeq_gpu.alloc : !moeq_gpu.tile<64x64xbf16>
       %staging = moeq_gpu.alloc : !staging
+      // CHECK: moeq_gpu.turn.wait %
+      moeq_gpu.turn.wait %warpgroup
+      // CHECK: moeq_gpu.turn.pass %
+      moeq_gpu.turn.pass %warpgroup
       // CHECK: moeq_gpu.schedule.tile %{{.*}}[%{{.*}}]
       %group, %row, %end, %column = moeq_gpu.schedule.tile %s[%zero] : !schedule
       %cursor = moeq_gpu.ring.start : !cursor
+      // CHECK: moeq_gpu.ring.advance %{{.*}}[%{{.*}}] by %
+      %skipped = moeq_gpu.ring.advance %ring[%cursor] by %zero : !ring
       // CHECK: moeq_gpu.ring.receive %{{.*}}[%{{.*}}] : <2x[vector<4xi32>]>
       %index = moeq_gpu.ring.receive %mailbox[%cursor] : !mailbox
       // CHECK: moeq_gpu.ring.wait

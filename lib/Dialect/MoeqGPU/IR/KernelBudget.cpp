@@ -24,7 +24,8 @@ KernelBudget mlir::moeq_gpu::getKernelBudget(RolesOp roles) {
   budget.registers =
       kWarpgroupThreads *
       (roles.getProducerRegisters() + consumers * roles.getConsumerRegisters());
-  // One for the CTA, one for the stores of each consumer.
+  // One for the CTA, one for the stores of each consumer, and one for its
+  // turns.
   budget.namedBarriers = 1 + consumers;
 
   auto place = [&](Operation *op, int64_t bytes) {
@@ -40,6 +41,8 @@ KernelBudget mlir::moeq_gpu::getKernelBudget(RolesOp roles) {
       if (!type.isMailbox())
         place(op, type.getStages() * type.getStageBytes());
       rings.push_back(ring);
+    } else if (isa<TurnWaitOp>(op)) {
+      budget.namedBarriers = 1 + 2 * consumers;
     } else if (auto alloc = dyn_cast<AllocOp>(op)) {
       bool isPrivate = roles.getConsumer().isAncestor(op->getParentRegion());
       if (isPrivate)
@@ -122,10 +125,12 @@ LogicalResult RolesOp::verifyRegions() {
     return emitOpError("expects at most ")
            << limit << " bytes of shared memory on " << (*chip)->name
            << ", got " << budget.sharedMemory;
-  bool sameConsumers = true;
-  for (auto &[op, offset] : budget.barrierOffsets)
-    sameConsumers &= cast<RingCreateOp>(op).getConsumers() == getConsumers();
-  if (!sameConsumers)
-    return emitOpError("expects rings for ") << getConsumers() << " consumers";
+  // A stage is for all consumers, or where they take turns for one.
+  for (auto &[op, offset] : budget.barrierOffsets) {
+    int64_t consumers = cast<RingCreateOp>(op).getConsumers();
+    if (consumers != 1 && consumers != static_cast<int64_t>(getConsumers()))
+      return emitOpError("expects rings for ")
+             << getConsumers() << " consumers, got " << consumers;
+  }
   return success();
 }

@@ -18,11 +18,6 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 def MoeqGPU_GenericPointer : LLVM_PointerInAddressSpace<0>;
 def MoeqGPU_GlobalPointer : LLVM_PointerInAddressSpace<1>;
 
-/// What a stage of a mailbox holds.
-def MoeqGPU_Mail : Type<And<[VectorOfLengthAndType<[4], [I32]>.predicate, HasStaticShapePred]>,
-                        "vector of 4 i32 values", "::mlir::VectorType">,
-                   BuildableType<"::mlir::VectorType::get({4}, $_builder.getI32Type())">;
-
 class MoeqGPU_Op<string mnemonic, list<Trait> traits = []>
     : Op<MoeqGPU_Dialect, mnemonic, traits>;
 
@@ -226,10 +221,10 @@ def MoeqGPU_RingStartOp : MoeqGPU_Op<"ring.start", [Pure]> {
 }
 
 def MoeqGPU_RingAdvanceOp : MoeqGPU_Op<"ring.advance", [Pure]> {
-  let summary = "the cursor of the next stage";
-  let arguments = (ins MoeqGPU_RingType:$ring, MoeqGPU_CursorType:$cursor);
+  let summary = "the cursor of the next stage, or of one `count` stages further";
+  let arguments = (ins MoeqGPU_RingType:$ring, MoeqGPU_CursorType:$cursor, Optional<I32>:$count);
   let results = (outs MoeqGPU_CursorType:$result);
-  let assemblyFormat = "$ring `[` $cursor `]` attr-dict `:` type($ring)";
+  let assemblyFormat = "$ring `[` $cursor `]` (`by` $count^)? attr-dict `:` type($ring)";
 }
 
 // An op at one stage of a ring.
@@ -576,6 +571,24 @@ def MoeqGPU_StoreTransposedOp : MoeqGPU_Op<"store_transposed", [AttrSizedOperand
 def MoeqGPU_BarrierOp : MoeqGPU_Op<"barrier"> {
   let summary = "waits until all threads of this warpgroup have come here";
   let assemblyFormat = "attr-dict";
+}
+
+class MoeqGPU_ConsumerOp<string mnemonic> : MoeqGPU_Op<mnemonic> {
+  let arguments = (ins I32:$consumer);
+  let assemblyFormat = "$consumer attr-dict";
+}
+
+def MoeqGPU_TurnWaitOp : MoeqGPU_ConsumerOp<"turn.wait"> {
+  let summary = "waits until it is the turn of this consumer";
+  let description = [{
+    Consumers with tiles of their own take turns in the ring. Each may wait for a
+    stage only when the one before has seen all of its own full: else the phase
+    that it waits for would look complete a round too early.
+  }];
+}
+
+def MoeqGPU_TurnPassOp : MoeqGPU_ConsumerOp<"turn.pass"> {
+  let summary = "gives the turn to the next consumer, after the last to the first";
 }
 
 def MoeqGPU_StoreWaitOp : MoeqGPU_Op<"store_wait"> {

@@ -158,6 +158,11 @@ def MoeqGPU_RingType : MoeqGPU_Type<"Ring", "ring"> {
   }];
 }
 
+/// What a stage of a mailbox holds.
+def MoeqGPU_Mail : Type<And<[VectorOfLengthAndType<[4], [I32]>.predicate, HasStaticShapePred]>,
+                        "vector of 4 i32 values", "::mlir::VectorType">,
+                   BuildableType<"::mlir::VectorType::get({4}, $_builder.getI32Type())">;
+
 def MoeqGPU_CursorType : MoeqGPU_Type<"Cursor", "cursor"> {
   let summary = "a position in a ring: slot and phase";
 }
