@@ -54,6 +54,9 @@ struct MatmulKernelSpec {
   /// are its own. It is grouped then, by these in place of offsets, and rows
   /// are those of all groups: e * M + i.
   bool isMasked = false;
+  /// Whether row r of A is that of an index [M], which may be negative: then it
+  /// is zeros. The producer gathers the rows.
+  bool isGathered = false;
 
   /// Scales that span K, of type f32, bf16 or f16: acc * (lhs scale * rhs
   /// scale). Tensor or Vector.
@@ -113,8 +116,10 @@ enum class MatmulParameter {
   RhsMap, ///< Of the weights as [E * N, K].
   OutMap, ///< Not with `swapAb`.
   Out,
-  Offsets, ///< Or the counts.
-  Plan,    ///< In place of `Offsets`.
+  Offsets,    ///< Or the counts.
+  Plan,       ///< In place of `Offsets`.
+  Lhs,        ///< With gathered rows, in place of the map.
+  RowIndices, ///< Of gathered rows.
   LhsScale,
   RhsScale,
   LhsScalePitch,   ///< Of scales that are contiguous along the rows (i32).

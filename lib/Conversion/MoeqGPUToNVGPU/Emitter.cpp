@@ -47,6 +47,20 @@ Value Emitter::loadConstant(Type type, Value address, int64_t alignment) {
                               /*isNonTemporal=*/false, /*isInvariant=*/true);
 }
 
+Value moeq_gpu::emitChunkAddress(Emitter &e, Value panel, Value row,
+                                 Value chunk) {
+  Value swizzled = e.bitXor(chunk, e.rem(row, kChunksPerRow));
+  return e.add(panel, e.add(e.mul(row, TileType::kPanelBytes),
+                            e.mul(swizzled, kChunkBytes)));
+}
+
+Emitter::Gathered Emitter::gather(Value indices, Value place) {
+  Value index = loadConstant(b.getI32Type(),
+                             at(indices, b.getI32Type(), toI64(place)), 4);
+  Value exists = isNonNegative(index);
+  return {select(exists, index, i32(0)), exists};
+}
+
 void Emitter::when(Value condition, function_ref<void()> body) {
   auto ifOp = scf::IfOp::create(b, loc, condition, /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(b);

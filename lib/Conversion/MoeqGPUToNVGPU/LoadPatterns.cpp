@@ -36,32 +36,53 @@ struct LoadLowering : KernelPattern<LoadOp> {
     // The address of each register: along its major dimension first.
     bool transposed = op.getTransposed();
     Value majorEnd = adaptor.getRowEnd(), minorEnd = adaptor.getColumnEnd();
+    // The indices of a vector are along its only dimension.
+    Value majorIndices, minorIndices;
+    (type.getColumns() == 1 ? majorIndices : minorIndices) =
+        adaptor.getIndices();
     if (transposed) {
       std::swap(row, column);
       std::swap(majorEnd, minorEnd);
+      std::swap(majorIndices, minorIndices);
     }
-    auto clamp = [&](Value index, int64_t offset, Value end, int64_t width) {
+    Value exists; // Of a gathered element.
+    auto place = [&](Value index, int64_t offset, Value end, int64_t width,
+                     Value indices) {
       index = e.add(index, offset);
-      return e.toI64(end ? e.min(index, e.sub(end, width)) : index);
+      if (end)
+        index = e.min(index, e.sub(end, width));
+      if (indices) {
+        Emitter::Gathered found = e.gather(indices, index);
+        index = found.index;
+        exists = found.exists;
+      }
+      return e.toI64(index);
     };
-    llvm::DenseMap<int64_t, Value> starts;
+    llvm::DenseMap<int64_t, Value> starts, startExists;
     SmallVector<Value> scalars;
     for (int64_t i = 0, n = layout.getNumRegisters(); i < n; i += width) {
       auto [major, minor] = layout.getRegisterOffset(i);
       if (transposed)
         std::swap(major, minor);
       Value &start = starts[major];
+      bool isMinorKnown = !minorEnd && !minorIndices;
       if (!start) {
-        Value index = clamp(row, major, majorEnd, 1);
+        Value index = place(row, major, majorEnd, 1, majorIndices);
         start =
             e.at(adaptor.getBase(), element, e.mul(index, adaptor.getPitch()));
-        if (!minorEnd)
+        if (isMinorKnown)
           start = e.at(start, element, e.toI64(column));
+        startExists[major] = exists;
       }
+      exists = startExists[major];
       Value address =
-          minorEnd ? e.at(start, element, clamp(column, minor, minorEnd, width))
-                   : e.at(start, element, minor);
+          isMinorKnown
+              ? e.at(start, element, minor)
+              : e.at(start, element,
+                     place(column, minor, minorEnd, width, minorIndices));
       Value value = e.loadConstant(loaded, address, bytes * width);
+      if (exists)
+        value = e.select(exists, value, e.zero(loaded));
       for (int64_t j = 0; j < width; ++j)
         scalars.push_back(width == 1 ? value
                                      : vector::ExtractOp::create(
@@ -85,10 +106,17 @@ struct LoadStripedLowering : KernelPattern<LoadStripedOp> {
     Value last = e.sub(adaptor.getEnd(), 1);
     SmallVector<Value> values;
     for (int64_t i = 0; i < type.getNumRegisters(); ++i) {
-      Value index = e.min(e.add(first, i * kWarpgroupThreads), last);
-      values.push_back(e.loadConstant(
+      Value index = e.min(e.add(first, i * kWarpgroupThreads), last), exists;
+      if (Value indices = adaptor.getIndices()) {
+        Emitter::Gathered found = e.gather(indices, index);
+        index = found.index;
+        exists = found.exists;
+      }
+      Value value = e.loadConstant(
           element, e.at(adaptor.getBase(), element, e.toI64(index)),
-          element.getIntOrFloatBitWidth() / 8));
+          element.getIntOrFloatBitWidth() / 8);
+      values.push_back(exists ? e.select(exists, value, e.zero(element))
+                              : value);
     }
     rewriter.replaceOpWithMultiple(op, {values});
     return success();

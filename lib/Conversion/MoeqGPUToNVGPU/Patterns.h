@@ -45,6 +45,9 @@ public:
   Value i32(int64_t value) { return constant(b.getI32Type(), value); }
   Value i64(int64_t value) { return constant(b.getI64Type(), value); }
   Value constant(Type type, int64_t value);
+  Value zero(Type type) {
+    return arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
+  }
 
   Value add(Value x, Value y) { return arith::AddIOp::create(b, loc, x, y); }
   Value sub(Value x, Value y) { return arith::SubIOp::create(b, loc, x, y); }
@@ -108,6 +111,16 @@ public:
         address);
   }
 
+  Value isNonNegative(Value x) {
+    return compare(arith::CmpIPredicate::sge, x, constant(x.getType(), 0));
+  }
+  /// The number at `place` of `indices` in global memory: 0 where it is
+  /// negative, and stands for nothing that exists.
+  struct Gathered {
+    Value index, exists;
+  };
+  Gathered gather(Value indices, Value place);
+
   /// Runs `body` where `condition` holds.
   void when(Value condition, function_ref<void()> body);
 
@@ -121,6 +134,14 @@ public:
 private:
   Value like(Value value, int64_t x) { return constant(value.getType(), x); }
 };
+
+/// The bytes of a piece of a tile, which the swizzle moves as a whole.
+constexpr int64_t kChunkBytes = 16;
+constexpr int64_t kChunksPerRow = TileType::kPanelBytes / kChunkBytes;
+
+/// The address of a piece of a tile: (row, chunk) of a panel that starts at
+/// `panel`.
+Value emitChunkAddress(Emitter &e, Value panel, Value row, Value chunk);
 
 /// What the schedule of a role keeps in registers, one value a lane where it
 /// says so. Groups of a lane are consecutive, so prefixes ascend over the

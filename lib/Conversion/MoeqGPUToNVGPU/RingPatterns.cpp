@@ -121,14 +121,15 @@ struct RingCreateLowering : KernelPattern<RingCreateOp> {
     RingType type = op.getResult().getType();
     Value data = emitSharedMemory(e, budget.offsets.lookup(op));
     Value barriers = emitSharedMemory(e, budget.barrierOffsets.lookup(op));
-    // A stage is full when the producer and its bytes have arrived, empty when
-    // each warp of each consumer has.
+    // A stage is full when the producer and its bytes have arrived, and each of
+    // its lanes where these gather; empty when each warp of each consumer has.
+    int64_t arrivals = type.getIsGathered() ? 1 + kWarpThreads : 1;
     int64_t warps = op.getConsumers() * kWarpgroupThreads / kWarpThreads;
     e.when(e.equal(e.thread(), 0), [&] {
       for (int64_t i = 0, stages = type.getStages(); i < 2 * stages; ++i)
         NVVM::MBarrierInitOp::create(
             rewriter, op.getLoc(), e.shared(e.add(barriers, i * kBarrierBytes)),
-            e.i32(i < stages ? 1 : warps), Value());
+            e.i32(i < stages ? arrivals : warps), Value());
       NVVM::FenceMbarrierInitOp::create(rewriter, op.getLoc());
     });
     rewriter.replaceOpWithMultiple(op, {{data, barriers}});
@@ -205,8 +206,9 @@ struct RingFillLowering : KernelPattern<RingFillOp> {
           rewriter, op.getLoc(), rewriter.getI64Type(), full,
           emitBytes(e, op, rows), NVVM::MemScopeKind::CTA,
           /*relaxed=*/false, Value());
-      int64_t offset = 0;
-      for (auto [i, tile] : llvm::enumerate(type.getPayload())) {
+      int64_t offset =
+          type.getIsGathered() ? type.getPayload().front().getBytes() : 0;
+      for (auto [i, tile] : llvm::enumerate(type.getMapped())) {
         auto type = cast<TensorMapType>(op.getMaps()[i].getType());
         Value map = adaptor.getMaps()[i].front();
         if (type.getStep())
@@ -236,13 +238,100 @@ struct RingFillLowering : KernelPattern<RingFillOp> {
   static Value emitBytes(Emitter &e, RingFillOp op, Value rows) {
     int64_t fixed = 0, perRow = 0;
     for (auto [map, tile] :
-         llvm::zip_equal(op.getMaps(), op.getRing().getType().getPayload())) {
+         llvm::zip_equal(op.getMaps(), op.getRing().getType().getMapped())) {
       if (cast<TensorMapType>(map.getType()).getStep())
         perRow += tile.getBytes() / tile.getRows();
       else
         fixed += tile.getBytes();
     }
     return perRow ? e.add(e.mul(rows, perRow), fixed) : e.i32(fixed);
+  }
+};
+
+struct LoadIndicesLowering : KernelPattern<LoadIndicesOp> {
+  using KernelPattern::KernelPattern;
+
+  LogicalResult
+  matchAndRewrite(LoadIndicesOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Emitter e(rewriter, op.getLoc());
+    Value first = e.add(adaptor.getRow(), e.lane());
+    Value last = e.sub(adaptor.getEnd(), 1);
+    SmallVector<Value> indices;
+    for (int64_t i = 0, n = op.getNumResults(); i < n; ++i) {
+      Value row = e.add(first, i * kWarpThreads);
+      Value index = e.loadConstant(
+          e.b.getI32Type(),
+          e.at(adaptor.getBase(), e.b.getI32Type(), e.toI64(e.min(row, last))),
+          4);
+      indices.push_back(
+          e.select(e.below(row, adaptor.getEnd()), index, e.i32(-1)));
+    }
+    rewriter.replaceOp(op, indices);
+    return success();
+  }
+};
+
+struct RingGatherLowering : KernelPattern<RingGatherOp> {
+  using KernelPattern::KernelPattern;
+
+  // Eight neighbouring lanes copy the pieces of a row, so that a warp has four
+  // rows at a time, and 32 rows for the indices that it has in a register.
+  LogicalResult
+  matchAndRewrite(RingGatherOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    Emitter e(rewriter, loc);
+    RingType type = op.getRing().getType();
+    Stage stage(e, type, adaptor.getRing(), adaptor.getCursor());
+    TileType tile = type.getPayload().front();
+    Type element =
+        e.b.getIntegerType(tile.getElementType().getIntOrFloatBitWidth());
+    int64_t chunkColumns = tile.getColumns() / kChunksPerRow;
+    constexpr int64_t rowsAtOnce = kWarpThreads / kChunksPerRow;
+    Value lane = e.lane(), laneRow = e.div(lane, kChunksPerRow),
+          chunk = e.rem(lane, kChunksPerRow);
+    Value column =
+        e.add(adaptor.getColumn().front(), e.mul(chunk, chunkColumns));
+    Value pitch = adaptor.getPitch().front();
+    Value isInside = e.below(column, pitch);
+    // What is beyond the pitch is not read.
+    Value source = e.at(adaptor.getBase().front(), element,
+                        e.toI64(e.select(isInside, column, e.i32(0))));
+    // The swizzle repeats after two rounds.
+    SmallVector<Value, 2> targets;
+    for (int64_t i = 0; i < 2; ++i)
+      targets.push_back(e.shared(emitChunkAddress(
+          e, stage.tile(0), e.add(laneRow, i * rowsAtOnce), chunk)));
+    for (auto [i, values] : llvm::enumerate(adaptor.getIndices())) {
+      Value indices = values.front();
+      int64_t first = i * kWarpThreads,
+              count = std::min(tile.getRows() - first, kWarpThreads);
+      auto copy = [&] {
+        for (int64_t row = 0; row < count; row += rowsAtOnce) {
+          Value index = e.broadcast(indices, e.add(laneRow, row));
+          Value exists = e.bitAnd(e.isNonNegative(index), isInside);
+          Value offset =
+              e.mul(e.toI64(e.select(exists, index, e.i32(0))), e.toI64(pitch));
+          NVVM::CpAsyncOp::create(
+              rewriter, loc,
+              e.at(targets[row / rowsAtOnce % 2], e.b.getI8Type(),
+                   (first + row / (2 * rowsAtOnce) * (2 * rowsAtOnce)) *
+                       TileType::kPanelBytes),
+              e.at(source, element, offset), kChunkBytes,
+              NVVM::LoadCacheModifierKind::CG,
+              e.select(exists, e.i32(kChunkBytes), e.i32(0)));
+        }
+      };
+      if (op.getRows() && i > 0)
+        e.when(e.below(e.i32(first), adaptor.getRows().front()), copy);
+      else
+        copy();
+    }
+    NVVM::CpAsyncMBarrierArriveOp::create(rewriter, loc, e.shared(stage.full()),
+                                          /*noinc=*/true);
+    rewriter.eraseOp(op);
+    return success();
   }
 };
 
@@ -256,6 +345,12 @@ struct RingWaitLowering : KernelPattern<RingWaitOp> {
     Stage stage(e, op.getRing().getType(), adaptor.getRing(),
                 adaptor.getCursor());
     stage.wait(stage.full(), stage.phase);
+    // Rows that threads have copied become visible to the tensor core.
+    if (stage.type.getIsGathered())
+      NVVM::FenceProxyOp::create(
+          rewriter, op.getLoc(), NVVM::ProxyKind::async_shared,
+          NVVM::SharedSpaceAttr::get(getContext(),
+                                     NVVM::SharedSpace::shared_cta));
     SmallVector<Value> tiles;
     int64_t offset = 0;
     for (TileType tile : op.getRing().getType().getPayload()) {
@@ -419,8 +514,9 @@ void mlir::moeq_gpu::populateRingPatterns(const TypeConverter &converter,
                                           const KernelBudget &budget) {
   patterns.add<TensorMapLowering, AllocLowering, SubtileLowering,
                RingCreateLowering, RingStartLowering, RingAdvanceLowering,
-               RingAcquireLowering, RingFillLowering, RingWaitLowering,
-               RingSendLowering, RingReceiveLowering, RingReleaseLowering,
-               TurnWaitLowering, TurnPassLowering, RolesLowering>(
-      converter, patterns.getContext(), budget);
+               RingAcquireLowering, RingFillLowering, LoadIndicesLowering,
+               RingGatherLowering, RingWaitLowering, RingSendLowering,
+               RingReceiveLowering, RingReleaseLowering, TurnWaitLowering,
+               TurnPassLowering, RolesLowering>(converter,
+                                                patterns.getContext(), budget);
 }

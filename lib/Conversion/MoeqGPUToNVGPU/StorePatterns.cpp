@@ -16,18 +16,6 @@
 using namespace mlir;
 using namespace mlir::moeq_gpu;
 
-// The bytes of a piece, which the swizzle moves as a whole.
-static constexpr int64_t kChunkBytes = 16;
-static constexpr int64_t kChunksPerRow = TileType::kPanelBytes / kChunkBytes;
-
-// The address of a piece of a tile: (row, chunk) of a panel that starts at
-// `panel`.
-static Value emitChunkAddress(Emitter &e, Value panel, Value row, Value chunk) {
-  Value swizzled = e.bitXor(chunk, e.rem(row, kChunksPerRow));
-  return e.add(panel, e.add(e.mul(row, TileType::kPanelBytes),
-                            e.mul(swizzled, kChunkBytes)));
-}
-
 // Writes a fragment of 16-bit elements, or its transpose: each instruction
 // moves four 8x8 matrices of a warp, the rows 0-7 and 8-15 of 8 columns, then
 // those of the next 8, of which there may be none (PTX ISA, stmatrix). Lane l

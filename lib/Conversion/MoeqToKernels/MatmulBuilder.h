@@ -115,7 +115,7 @@ private:
   /// Where the scales of an operand with one a row and stage are, and whether
   /// they are those of the rows of the accumulator, else of its columns.
   struct VectorScales {
-    Value base, pitch;
+    Value base, indices, pitch;
     Type type;
     bool isMnMajor, areRows, isAligned;
   };
@@ -155,13 +155,16 @@ private:
     SmallVector<Value, 2> rhsScaleParts;
   };
   struct RowOperand {
-    Value base;
+    Value base, indices;
     Type element;
   };
   SmallVector<RowOperand, 2> getRowOperands();
   Early buildEarly(Tile tile, int64_t width);
   /// The one of equal parts of the left scales that the tile's rows are of.
   Value getLhsPart(Tile tile) { return spec.isMasked ? tile.group : i32(0); }
+  Value getRowIndices() {
+    return spec.isGathered ? getParameter(Kind::RowIndices) : Value();
+  }
   Value buildScaleScalar(Kind kind, Type type, Value index);
   Value buildToF32(Value scalar);
   void buildEpilogue(const Consumer &consumer, Tile tile,

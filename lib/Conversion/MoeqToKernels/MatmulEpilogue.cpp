@@ -38,26 +38,27 @@ Value MatmulBuilder::buildToF32(Value x) {
 SmallVector<MatmulBuilder::RowOperand, 2> MatmulBuilder::getRowOperands() {
   SmallVector<RowOperand, 2> operands;
   if (spec.lhsScale == ScalePlacement::Vector)
-    operands.push_back({getParameter(Kind::LhsScale), spec.lhsScaleType});
+    operands.push_back(
+        {getParameter(Kind::LhsScale), getRowIndices(), spec.lhsScaleType});
   for (auto [i, operand] : llvm::enumerate(spec.epilogueOperands))
     if (operand.map == EpilogueMap::Row)
-      operands.push_back(
-          {getParameter(Kind::EpilogueOperand, i), operand.elementType});
+      operands.push_back({getParameter(Kind::EpilogueOperand, i), Value(),
+                          operand.elementType});
   return operands;
 }
 
 // Loaded early, so that the latency is hidden by the matmul.
 MatmulBuilder::Early MatmulBuilder::buildEarly(Tile tile, int64_t width) {
   Early early;
-  for (auto [base, element] : getRowOperands()) {
+  for (auto [base, indices, element] : getRowOperands()) {
     if (spec.swapAb)
       early.rows.push_back(
           LoadStripedOp::create(b, StripedType::get(context, width, element),
-                                base, tile.row, tile.rowEnd));
+                                base, tile.row, tile.rowEnd, indices));
     else
       early.rows.push_back(LoadOp::create(
           b, FragmentType::get(context, kInstructionRows, 1, element), base,
-          tile.row, i32(0), i64(1), tile.rowEnd, Value()));
+          tile.row, i32(0), i64(1), tile.rowEnd, Value(), indices));
   }
   if (spec.lhsScale == ScalePlacement::Tensor)
     early.lhsScale =
@@ -117,11 +118,12 @@ Value MatmulBuilder::buildColumnOperand(Tile tile, Value base, Type element,
     return LoadOp::create(
         b, FragmentType::get(context, kInstructionRows, 1, element), base,
         add(first, add(tile.column, i32(part.row))), i32(0), i64(1),
-        columnEnd ? add(first, columnEnd) : Value(), Value());
+        columnEnd ? add(first, columnEnd) : Value(), Value(), Value());
   }
-  auto load = LoadOp::create(
-      b, FragmentType::get(context, 1, part.width, element), base, tile.group,
-      add(tile.column, i32(part.column)), toI64(columns), Value(), columnEnd);
+  auto load =
+      LoadOp::create(b, FragmentType::get(context, 1, part.width, element),
+                     base, tile.group, add(tile.column, i32(part.column)),
+                     toI64(columns), Value(), columnEnd, Value());
   load.setAligned(true);
   return load;
 }
@@ -138,7 +140,7 @@ Value MatmulBuilder::buildElementOperand(Tile tile, Value base, Type element,
   }
   auto load = LoadOp::create(b, type, base, add(row, i32(part.row)),
                              add(column, i32(part.column)), toI64(outColumns),
-                             rowEnd, columnEnd);
+                             rowEnd, columnEnd, Value());
   load.setAligned(!spec.swapAb);
   load.setTransposed(spec.swapAb);
   return load;

@@ -70,13 +70,18 @@ void MatmulBuilder::buildFunction() {
       addParameter(kind, b.getI32Type(), {});
   };
 
-  addMap(Kind::LhsMap, lhsMapType);
+  if (!spec.isGathered)
+    addMap(Kind::LhsMap, lhsMapType);
   addMap(Kind::RhsMap, rhsMapType);
   if (!spec.swapAb)
     addMap(Kind::OutMap, outMapType);
   addParameter(Kind::Out, global, {b.getNamedAttr("llvm.noalias", unit)});
   if (spec.isGrouped)
     addInput(spec.isPlanned ? Kind::Plan : Kind::Offsets);
+  if (spec.isGathered) {
+    addInput(Kind::Lhs);
+    addInput(Kind::RowIndices);
+  }
   if (spec.lhsScaleType)
     addInput(Kind::LhsScale);
   if (spec.rhsScaleType)
@@ -136,16 +141,18 @@ MatmulKernel MatmulBuilder::build() {
   rhsTile = TileType::get(context, spec.tileColumns, stageColumns, spec.rhs);
   buildFunction();
 
-  lhsMap = TensorMapOp::create(b, lhsMapType, getParameter(Kind::LhsMap));
+  if (!spec.isGathered)
+    lhsMap = TensorMapOp::create(b, lhsMapType, getParameter(Kind::LhsMap));
   rhsMap = TensorMapOp::create(b, rhsMapType, getParameter(Kind::RhsMap));
   if (!spec.swapAb)
     outMap = TensorMapOp::create(b, outMapType, getParameter(Kind::OutMap));
   ring = RingCreateOp::create(
-      b, RingType::get(context, spec.stages, {lhsTile, rhsTile}),
+      b,
+      RingType::get(context, spec.stages, {lhsTile, rhsTile}, spec.isGathered),
       getTileConsumers(spec));
   if (isDynamic())
     mailbox = RingCreateOp::create(
-        b, RingType::get(context, kMailboxStages, {}), spec.consumers);
+        b, RingType::get(context, kMailboxStages, {}, false), spec.consumers);
   columns = getExtent(spec.columns, Kind::Columns);
   outColumns = toOut(columns);
   if (isStatic(spec.depth)) {
@@ -293,11 +300,27 @@ void MatmulBuilder::buildProducer(Region &region) {
     Value weightRow = add(mul(tile.group, columns), tile.column), rows;
     if (spec.swapAb)
       rows = mul(buildWidthIndex(tile), i32(spec.getRowStep()));
+    ValueRange indices;
+    if (spec.isGathered) {
+      SmallVector<Type> types(llvm::divideCeil(spec.tileRows, kWarpThreads),
+                              b.getI32Type());
+      indices = LoadIndicesOp::create(b, types, getParameter(Kind::RowIndices),
+                                      tile.row, tile.rowEnd)
+                    .getResults();
+    }
     auto fill = [&](Value k, Value cursor) -> Value {
       Value column = mul(k, i32(getStageColumns()));
+      SmallVector<Value> maps{lhsMap, rhsMap},
+          coordinates{tile.row, column, weightRow, column};
+      if (spec.isGathered) {
+        maps.erase(maps.begin());
+        coordinates.erase(coordinates.begin(), coordinates.begin() + 2);
+      }
       RingAcquireOp::create(b, ring, cursor);
-      RingFillOp::create(b, ring, cursor, ValueRange{lhsMap, rhsMap},
-                         ValueRange{tile.row, column, weightRow, column}, rows);
+      RingFillOp::create(b, ring, cursor, maps, coordinates, rows);
+      if (spec.isGathered)
+        RingGatherOp::create(b, ring, cursor, getParameter(Kind::Lhs), column,
+                             getExtent(spec.depth, Kind::Depth), indices, rows);
       return advance(ring, cursor);
     };
     Value depth = buildStageCount(tile);

@@ -103,10 +103,12 @@ inline int64_t getProductsInFlight(const MatmulKernelSpec &spec,
              : 2;
 }
 
-/// Registers a thread: a producer that copies needs few; consumers share the
-/// rest.
+/// Registers a thread: a producer that copies needs few, one that gathers rows
+/// some more; consumers share the rest.
 inline int64_t getProducerRegisters(const MatmulKernelSpec &spec) {
-  return spec.promote && !spec.swapAb ? 24 : 40;
+  if (spec.promote && !spec.swapAb)
+    return spec.isGathered ? 32 : 24;
+  return spec.isGathered ? 56 : 40;
 }
 inline int64_t getConsumerRegisters(const MatmulKernelSpec &spec) {
   int64_t share =

@@ -244,10 +244,6 @@ mlir::moeq_gpu::getMatmulKernelSpec(Operation *op, int64_t sharedMemory,
     reason = "the op is no matmul on memrefs";
     return failure();
   }
-  if (view.rows) {
-    reason = "its rows are gathered";
-    return failure();
-  }
   FailureOr<moeq::OperandInfo> lhs =
       moeq::getOperandInfo(op, view.lhs, view.lhsFormat, "lhs");
   FailureOr<moeq::OperandInfo> rhs =
@@ -264,6 +260,7 @@ mlir::moeq_gpu::getMatmulKernelSpec(Operation *op, int64_t sharedMemory,
   spec.depth = rhs->shape.back();
   spec.columns = rhs->shape[rhs->getRank() - 2];
   spec.isMasked = static_cast<bool>(view.counts);
+  spec.isGathered = static_cast<bool>(view.rows);
   spec.isGrouped = spec.isMasked || view.offsets;
   spec.groups = spec.isGrouped ? rhs->shape.front() : 1;
 

@@ -96,7 +96,7 @@ Value MatmulBuilder::buildVectorScales(const VectorScales &of, Value first,
         rowEnd = of.areRows ? end : Value(),
         columnEnd = of.areRows ? Value() : end;
   auto load = LoadOp::create(b, type, of.base, row, column, toI64(of.pitch),
-                             rowEnd, columnEnd);
+                             rowEnd, columnEnd, of.indices);
   load.setTransposed(of.areRows == of.isMnMajor);
   load.setAligned(of.isAligned);
   return load;
@@ -105,7 +105,10 @@ Value MatmulBuilder::buildVectorScales(const VectorScales &of, Value first,
 // Those of the rows of A: from [M, blocks of K], or from [blocks of K, M] with
 // rows of the given pitch, each group apart where they are masked.
 Value MatmulBuilder::buildLhsScales(Tile tile, Value k, int64_t width) {
-  VectorScales of{getParameter(Kind::LhsScale), depthTiles, spec.lhsScaleType,
+  VectorScales of{getParameter(Kind::LhsScale),
+                  getRowIndices(),
+                  depthTiles,
+                  spec.lhsScaleType,
                   spec.lhsScaleIsMnMajor,
                   /*areRows=*/!spec.swapAb,
                   /*isAligned=*/false};
@@ -130,6 +133,7 @@ Value MatmulBuilder::buildLhsScales(Tile tile, Value k, int64_t width) {
 Value MatmulBuilder::buildRhsScales(Tile tile, Value k, int64_t column,
                                     int64_t width) {
   VectorScales of{getParameter(Kind::RhsScale),
+                  Value(),
                   depthTiles,
                   spec.rhsScaleType,
                   spec.rhsScaleIsMnMajor,

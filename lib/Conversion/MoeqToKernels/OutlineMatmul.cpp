@@ -90,6 +90,12 @@ static LogicalResult outlineMatmul(OpTy op, gpu::GPUModuleOp module) {
     case MatmulParameter::LhsMap:
       operands.push_back(map(view.lhs.front()));
       break;
+    case MatmulParameter::Lhs:
+      operands.push_back(view.lhs.front());
+      break;
+    case MatmulParameter::RowIndices:
+      operands.push_back(view.rows);
+      break;
     case MatmulParameter::RhsMap:
       operands.push_back(map(weights));
       break;

@@ -175,3 +175,30 @@ func.func @host(%w: memref<8x256x128xf8E4M3FN>) {
   %0 = moeq_gpu.encode_tensor_map %w : memref<8x256x128xf8E4M3FN> -> !map
   return
 }
+
+!gathered = !moeq_gpu.ring<4x[gathered 40x128xf8E4M3FN, 128x128xf8E4M3FN]>
+
+gpu.module @gathered_kernels {
+  // CHECK-LABEL: llvm.func @gathered
+  llvm.func @gathered(%param: !llvm.ptr, %a: !llvm.ptr<1>, %index: !llvm.ptr<1>, %row: i32, %end: i32, %k: i32, %n: i32) {
+    %pitch = arith.extui %n : i32 to i64
+    %map = moeq_gpu.tensor_map %param : !map
+    // CHECK: moeq_gpu.ring.create consumers 1 : <4x[gathered 40x128xf8E4M3FN, 128x128xf8E4M3FN]>
+    %ring = moeq_gpu.ring.create consumers 1 : !gathered
+    moeq_gpu.roles producer(40) {
+      %cursor = moeq_gpu.ring.start : !cursor
+      // CHECK: %[[I:.*]]:2 = moeq_gpu.load_indices %{{.*}}[%{{.*}}] end(%{{.*}}) : i32, i32
+      %i:2 = moeq_gpu.load_indices %index[%row] end(%end) : i32, i32
+      moeq_gpu.ring.fill %ring[%cursor] from(%map at %row, %k) : !gathered, !map
+      // CHECK: moeq_gpu.ring.gather %{{.*}}[%{{.*}}] from(%{{.*}}, %{{.*}}) pitch(%{{.*}}) indices(%[[I]]#0, %[[I]]#1) rows(%{{.*}})
+      moeq_gpu.ring.gather %ring[%cursor] from(%a, %k) pitch(%n) indices(%i#0, %i#1) rows(%n) : !gathered
+    } consumers(1, 208) {
+    ^bb0(%warpgroup: i32):
+      // CHECK: moeq_gpu.load {{.*}} row_end(%{{.*}}) indices(%{{.*}}) : <64x1xf32>
+      %s = moeq_gpu.load %a[%row, %k] pitch(%pitch) row_end(%end) indices(%index) : !moeq_gpu.fragment<64x1xf32>
+      // CHECK: moeq_gpu.load_striped %{{.*}}[%{{.*}}] end(%{{.*}}) indices(%{{.*}}) : <40xf32>
+      %t = moeq_gpu.load_striped %a[%row] end(%end) indices(%index) : !moeq_gpu.striped<40xf32>
+    }
+    llvm.return
+  }
+}

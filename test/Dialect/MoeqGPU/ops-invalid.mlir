@@ -338,3 +338,27 @@ func.func @yield_outside() {
   // expected-error@+1 {{'moeq_gpu.yield' op expects parent op to be one of 'moeq_gpu.map, moeq_gpu.roles, moeq_gpu.tiles'}}
   moeq_gpu.yield
 }
+
+// -----
+
+func.func @gather_ring(%ring: !moeq_gpu.ring<2x[64x128xi8]>, %c: !moeq_gpu.cursor, %a: !llvm.ptr<1>, %i: i32) {
+  // expected-error@+1 {{expects a gathered ring, got '!moeq_gpu.ring<2x[64x128xi8]>'}}
+  moeq_gpu.ring.gather %ring[%c] from(%a, %i) pitch(%i) indices(%i, %i) : !moeq_gpu.ring<2x[64x128xi8]>
+  return
+}
+
+// -----
+
+func.func @gather_indices(%ring: !moeq_gpu.ring<2x[gathered 64x128xi8]>, %c: !moeq_gpu.cursor, %a: !llvm.ptr<1>, %i: i32) {
+  // expected-error@+1 {{expects 2 indices a lane, got 1}}
+  moeq_gpu.ring.gather %ring[%c] from(%a, %i) pitch(%i) indices(%i) : !moeq_gpu.ring<2x[gathered 64x128xi8]>
+  return
+}
+
+// -----
+
+func.func @load_gathered(%a: !llvm.ptr<1>, %i: i32, %n: i64) {
+  // expected-error@+1 {{expects a vector to gather, got '!moeq_gpu.fragment<64x8xf32>'}}
+  %0 = moeq_gpu.load %a[%i, %i] pitch(%n) indices(%a) : !moeq_gpu.fragment<64x8xf32>
+  return
+}

@@ -114,8 +114,8 @@ LogicalResult SubtileOp::verify() {
 }
 
 LogicalResult RingFillOp::verify() {
-  ArrayRef<TileType> payload = getRing().getType().getPayload();
-  if (payload.empty())
+  ArrayRef<TileType> payload = getRing().getType().getMapped();
+  if (getRing().getType().isMailbox())
     return emitOpError("expects a ring of tiles, got ") << getRing().getType();
   if (getMaps().size() != payload.size())
     return emitOpError("expects ")
@@ -134,6 +134,18 @@ LogicalResult RingFillOp::verify() {
       return emitOpError("expects a tile like the largest box, and rows, for ")
              << box << ", got " << tile;
   }
+  return success();
+}
+
+LogicalResult RingGatherOp::verify() {
+  RingType ring = getRing().getType();
+  if (!ring.getIsGathered())
+    return emitOpError("expects a gathered ring, got ") << ring;
+  int64_t registers =
+      llvm::divideCeil(ring.getPayload().front().getRows(), kWarpThreads);
+  if (static_cast<int64_t>(getIndices().size()) != registers)
+    return emitOpError("expects ")
+           << registers << " indices a lane, got " << getIndices().size();
   return success();
 }
 
@@ -235,6 +247,9 @@ LogicalResult SpreadOp::verify() {
 }
 
 LogicalResult LoadOp::verify() {
+  FragmentType type = getResult().getType();
+  if (getIndices() && type.getRows() != 1 && type.getColumns() != 1)
+    return emitOpError("expects a vector to gather, got ") << type;
   if (getAligned() && getTransposed())
     return emitOpError("expects aligned pairs of columns in a row-major matrix "
                        "only, got transposed");

@@ -132,7 +132,11 @@ Type RingType::parse(AsmParser &parser) {
       payload.push_back(tile);
     return success(static_cast<bool>(tile));
   };
+  bool isGathered = false;
   auto parsePayload = [&]() -> ParseResult {
+    isGathered = succeeded(parser.parseOptionalKeyword("gathered"));
+    if (isGathered)
+      return parser.parseCommaSeparatedList(parseTile);
     Type word;
     OptionalParseResult isWord = parser.parseOptionalType(word);
     if (!isWord.has_value())
@@ -148,13 +152,15 @@ Type RingType::parse(AsmParser &parser) {
       parser.parseGreater())
     return {};
   return parser.getChecked<RingType>(loc, parser.getContext(), stages[0],
-                                     payload);
+                                     payload, isGathered);
 }
 
 void RingType::print(AsmPrinter &printer) const {
   printer << '<' << getStages() << "x[";
   if (isMailbox())
     printer << getMailType(getContext());
+  if (getIsGathered())
+    printer << "gathered ";
   llvm::interleaveComma(getPayload(), printer, [&](TileType tile) {
     printShape(printer, tile.getRows(), tile.getColumns(),
                tile.getElementType());
@@ -243,7 +249,7 @@ LogicalResult SharedVectorType::verify(EmitError emitError, int64_t size,
 }
 
 LogicalResult RingType::verify(EmitError emitError, int64_t stages,
-                               ArrayRef<TileType> payload) {
+                               ArrayRef<TileType> payload, bool isGathered) {
   if (stages < 2)
     return emitError() << "expects at least 2 stages, got " << stages;
   return success();

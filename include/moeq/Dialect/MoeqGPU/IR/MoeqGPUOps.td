@@ -241,7 +241,7 @@ def MoeqGPU_RingAcquireOp : MoeqGPU_RingOp<"acquire"> {
 def MoeqGPU_RingFillOp : MoeqGPU_Op<"ring.fill", [AttrSizedOperandSegments]> {
   let summary = "the producer starts the copies of a stage";
   let description = [{
-    One copy for each payload tile, from the box at (row, column) of its tensor
+    One copy for each payload tile, but the first of a gathered ring, from the box at (row, column) of its tensor
     map. A tile with more rows than the box takes several copies. Of a map with a
     `step` the box of `rows` rows is copied, a multiple of the step; the other
     rows of the tile are undefined.
@@ -256,6 +256,47 @@ def MoeqGPU_RingFillOp : MoeqGPU_Op<"ring.fill", [AttrSizedOperandSegments]> {
   let assemblyFormat = [{
     $ring `[` $cursor `]` `from` `(` $maps `at` $coordinates `)` (`rows` `(` $rows^ `)`)? attr-dict
     `:` type($ring) `,` type($maps)
+  }];
+  let hasVerifier = 1;
+}
+
+def MoeqGPU_LoadIndicesOp : MoeqGPU_Op<"load_indices"> {
+  let summary = "the indices of the rows of a tile, over the lanes of a warp";
+  let description = [{
+    Result i of a lane is that of row 32 i + lane: base[row + 32 i + lane], and -1
+    from `end` on.
+
+    ```mlir
+    %i:2 = moeq_gpu.load_indices %base[%row] end(%row_end) : i32, i32
+    ```
+  }];
+  let arguments = (ins MoeqGPU_GlobalPointer:$base, I32:$row, I32:$end);
+  let results = (outs Variadic<I32>:$indices);
+  let assemblyFormat = [{
+    $base `[` $row `]` `end` `(` $end `)` attr-dict `:` type($indices)
+  }];
+}
+
+def MoeqGPU_RingGatherOp : MoeqGPU_Op<"ring.gather", [AttrSizedOperandSegments]> {
+  let summary = "the producer starts the copies of gathered rows of a stage";
+  let description = [{
+    Row r of the first tile comes from the row whose index `load_indices` gave for
+    it, of a row-major matrix of `pitch` elements a row, from `column` on. Elements
+    beyond the pitch, and rows of a negative index, are zeros. The first `rows`
+    rows are copied, rounded up to 32; the others are undefined. Executed by the
+    warp of the producer.
+
+    ```mlir
+    moeq_gpu.ring.gather %ring[%c] from(%a, %k) pitch(%n) indices(%i#0, %i#1)
+        : !moeq_gpu.ring<4x[gathered 64x128xf8E4M3FN, 256x128xf8E4M3FN]>
+    ```
+  }];
+  let arguments = (ins MoeqGPU_RingType:$ring, MoeqGPU_CursorType:$cursor,
+                       MoeqGPU_GlobalPointer:$base, I32:$column, I32:$pitch,
+                       Variadic<I32>:$indices, Optional<I32>:$rows);
+  let assemblyFormat = [{
+    $ring `[` $cursor `]` `from` `(` $base `,` $column `)` `pitch` `(` $pitch `)`
+    `indices` `(` $indices `)` (`rows` `(` $rows^ `)`)? attr-dict `:` type($ring)
   }];
   let hasVerifier = 1;
 }
@@ -343,257 +384,6 @@ def MoeqGPU_YieldOp : MoeqGPU_Op<"yield", [Pure, Terminator, ReturnLike,
   let assemblyFormat = "($value^ `:` type($value))? attr-dict";
 }
 
-//===----------------------------------------------------------------------===//
-// Fragments
-//===----------------------------------------------------------------------===//
-
-def MoeqGPU_ZeroOp : MoeqGPU_Op<"zero", [Pure]> {
-  let summary = "a fragment of zeros";
-  let results = (outs MoeqGPU_FragmentType:$result);
-  let assemblyFormat = "attr-dict `:` type($result)";
-}
-
-def MoeqGPU_MmaOp : MoeqGPU_Op<"mma"> {
-  let summary = "starts an asynchronous matmul";
-  let description = [{
-    `A * B^T`, plus `accumulator` where there is one, for `a` [rows, K], rows a
-    multiple of 64, and `b` [columns, K] in shared memory. The result, and the tiles, may not be touched
-    before a `mma_wait` has covered it; another `mma` may go on from the result.
-    `overwrite`: the sum starts from zero, in the registers of `accumulator`.
-
-    ```mlir
-    %d = moeq_gpu.mma %a, %b, %c
-        : !moeq_gpu.tile<64x128xf8E4M3FN>, !moeq_gpu.tile<256x128xf8E4M3FN>
-        -> !moeq_gpu.fragment<64x256xf32>
-    ```
-  }];
-  let arguments = (ins MoeqGPU_TileType:$a, MoeqGPU_TileType:$b,
-                       Optional<MoeqGPU_FragmentType>:$accumulator,
-                       UnitAttr:$overwrite);
-  let results = (outs MoeqGPU_FragmentType:$result);
-  let assemblyFormat = [{
-    $a `,` $b (`,` $accumulator^)? (`overwrite` $overwrite^)? attr-dict
-    `:` type($a) `,` type($b) `->` custom<Accumulator>(type($result), ref($accumulator), type($accumulator))
-  }];
-  let hasVerifier = 1;
-}
-
-def MoeqGPU_MmaWaitOp : MoeqGPU_Op<"mma_wait", [AllTypesMatch<["fragments", "results"]>]> {
-  let summary = "waits until at most `pending` matmuls are in flight";
-  let description = [{
-    The fragments are those that are read after it.
-
-    ```mlir
-    moeq_gpu.mma_wait pending 1
-    %r = moeq_gpu.mma_wait pending 0(%d : !moeq_gpu.fragment<64x256xf32>)
-    ```
-  }];
-  let arguments = (ins ConfinedAttr<I64Attr, [IntNonNegative]>:$pending,
-                       Variadic<MoeqGPU_FragmentType>:$fragments);
-  let results = (outs Variadic<MoeqGPU_FragmentType>:$results);
-  let assemblyFormat = "`pending` $pending (`(` $fragments^ `:` type($fragments) `)`)? attr-dict";
-}
-
-def MoeqGPU_SliceOp : MoeqGPU_Op<"slice", [Pure]> {
-  let summary = "rows and columns of a fragment";
-  let description = [{
-    From `row`, a multiple of 64, and `column`, one of 8, on.
-
-    ```mlir
-    %s = moeq_gpu.slice %f[64, 128]
-        : !moeq_gpu.fragment<128x256xf32> -> !moeq_gpu.fragment<64x128xf32>
-    ```
-  }];
-  let arguments = (ins MoeqGPU_FragmentType:$source,
-                       ConfinedAttr<I64Attr, [IntNonNegative]>:$row,
-                       ConfinedAttr<I64Attr, [IntNonNegative]>:$column);
-  let results = (outs MoeqGPU_FragmentType:$result);
-  let assemblyFormat = [{
-    $source `[` $row `,` $column `]` attr-dict `:` type($source) `->` type($result)
-  }];
-  let hasVerifier = 1;
-}
-
-// A place in a row-major matrix in global memory: element (row, column) of rows
-// of `pitch` elements. Elements below row_end and column_end exist; all of a
-// dimension do where no end is given.
-class MoeqGPU_Place<dag extra> {
-  dag arguments = !con((ins MoeqGPU_GlobalPointer:$base, I32:$row, I32:$column,
-                            I64:$pitch, Optional<I32>:$row_end, Optional<I32>:$column_end), extra);
-}
-
-def MoeqGPU_LoadOp : MoeqGPU_Op<"load", [AttrSizedOperandSegments]> {
-  let summary = "a fragment from global memory";
-  let description = [{
-    Element (i, j) is that at (row + i, column + j) of a row-major matrix of
-    `pitch` elements a row; beyond `row_end` and `column_end` it is the last one
-    that exists, so that no other memory is read. A fragment with one row or one column is a
-    vector that broadcasts. `aligned`: each pair of columns lies at a multiple of
-    its size, and column_end is even. `transposed`: the matrix is column-major,
-    of `pitch` elements a column.
-
-    ```mlir
-    %s = moeq_gpu.load %scales[%row, %zero] pitch(%one) row_end(%row_end)
-        : !moeq_gpu.fragment<64x1xf32>
-    ```
-  }];
-  let arguments = MoeqGPU_Place<(ins UnitAttr:$aligned, UnitAttr:$transposed)>.arguments;
-  let results = (outs MoeqGPU_FragmentType:$result);
-  let assemblyFormat = [{
-    $base `[` $row `,` $column `]` `pitch` `(` $pitch `)`
-    (`row_end` `(` $row_end^ `)`)? (`column_end` `(` $column_end^ `)`)?
-    (`aligned` $aligned^)? (`transposed` $transposed^)? attr-dict `:` type($result)
-  }];
-  let hasVerifier = 1;
-}
-
-def MoeqGPU_LoadStripedOp : MoeqGPU_Op<"load_striped"> {
-  let summary = "a vector from global memory, by coalesced loads";
-  let description = [{
-    Element i is base[index + i]; from `end` on it is the last one before.
-
-    ```mlir
-    %v = moeq_gpu.load_striped %scales[%row] end(%row_end) : !moeq_gpu.striped<160xf32>
-    ```
-  }];
-  let arguments = (ins MoeqGPU_GlobalPointer:$base, I32:$index, I32:$end);
-  let results = (outs MoeqGPU_StripedType:$result);
-  let assemblyFormat = "$base `[` $index `]` `end` `(` $end `)` attr-dict `:` type($result)";
-}
-
-def MoeqGPU_StoreStripedOp : MoeqGPU_Op<"store_striped"> {
-  let summary = "a vector to shared memory";
-  let description = [{
-    Other threads read it after a `barrier`.
-
-    ```mlir
-    moeq_gpu.store_striped %v, %shared : !moeq_gpu.striped<40xf32>, !moeq_gpu.vector<160xf32>
-    ```
-  }];
-  let arguments = (ins MoeqGPU_StripedType:$value, MoeqGPU_SharedVectorType:$target);
-  let assemblyFormat = "$value `,` $target attr-dict `:` type($value) `,` type($target)";
-  let hasVerifier = 1;
-}
-
-def MoeqGPU_SpreadOp : MoeqGPU_Op<"spread"> {
-  let summary = "elements of a vector as the columns of a fragment";
-  let description = [{
-    Column j is element `offset` + j; the offset is a multiple of 8.
-
-    ```mlir
-    %f = moeq_gpu.spread %shared[32] : !moeq_gpu.vector<160xf32> -> !moeq_gpu.fragment<1x32xf32>
-    ```
-  }];
-  let arguments = (ins MoeqGPU_SharedVectorType:$source,
-                       ConfinedAttr<I64Attr, [IntNonNegative]>:$offset);
-  let results = (outs MoeqGPU_FragmentType:$result);
-  let assemblyFormat = "$source `[` $offset `]` attr-dict `:` type($source) `->` type($result)";
-  let hasVerifier = 1;
-}
-
-def MoeqGPU_MapOp : MoeqGPU_Op<"map", [SingleBlock]> {
-  let summary = "a scalar region on each element of fragments";
-  let description = [{
-    The arguments of the region are one element of each operand, then the row
-    and the column of the element, from (row, column) on. Operands with one row
-    or one column broadcast.
-
-    ```mlir
-    %r = moeq_gpu.map(%acc, %sa, %sb : !acc, !moeq_gpu.fragment<64x1xf32>,
-                      !moeq_gpu.fragment<1x256xf32>) at(%row, %column) {
-    ^bb0(%a: f32, %x: f32, %y: f32, %i: index, %j: index):
-      %s = arith.mulf %x, %y : f32
-      %v = arith.mulf %a, %s : f32
-      %t = arith.truncf %v : f32 to bf16
-      moeq_gpu.yield %t : bf16
-    } -> !moeq_gpu.fragment<64x256xbf16>
-    ```
-  }];
-  let arguments = (ins Variadic<MoeqGPU_FragmentType>:$fragments, I32:$row, I32:$column);
-  let results = (outs MoeqGPU_FragmentType:$result);
-  let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = [{
-    `(` $fragments `:` type($fragments) `)` `at` `(` $row `,` $column `)` $body
-    attr-dict `->` type($result)
-  }];
-  let hasVerifier = 1;
-  let hasRegionVerifier = 1;
-}
-
-def MoeqGPU_StoreOp : MoeqGPU_Op<"store", [AttrSizedOperandSegments]> {
-  let summary = "a fragment to global memory";
-  let description = [{
-    Element (i, j) goes to (row + i, column + j), through the tile `staging`,
-    which is free again at the next `store` that uses it. Elements beyond
-    `row_end` and `column_end` are not written. Where all rows exist the tile is
-    stored by TMA through `map`, else in 16-byte pieces. `column_end` and
-    `pitch` are multiples of 16 bytes.
-
-    ```mlir
-    moeq_gpu.store %f, %staging, %map, %c[%row, %column] pitch(%n64) row_end(%row_end)
-        : !moeq_gpu.fragment<64x128xbf16>, !moeq_gpu.tile<64x128xbf16>, !map_c
-    ```
-  }];
-  let arguments = !con((ins MoeqGPU_FragmentType:$value, MoeqGPU_TileType:$staging,
-                            MoeqGPU_TensorMapType:$map), MoeqGPU_Place<(ins)>.arguments);
-  let assemblyFormat = [{
-    $value `,` $staging `,` $map `,` $base `[` $row `,` $column `]`
-    `pitch` `(` $pitch `)` (`row_end` `(` $row_end^ `)`)? (`column_end` `(` $column_end^ `)`)?
-    attr-dict `:` type($value) `,` type($staging) `,` type($map)
-  }];
-  let hasVerifier = 1;
-}
-
-def MoeqGPU_StoreTransposedOp : MoeqGPU_Op<"store_transposed", [AttrSizedOperandSegments]> {
-  let summary = "the transpose of a fragment to global memory";
-  let description = [{
-    Element (i, j) goes to (row + j, column + i), through the tile `staging` of
-    at least as many rows as the fragment has columns, in 16-byte pieces.
-    Elements beyond `row_end` and `column_end` are not written. `column_end` and
-    `pitch` are multiples of 16 bytes. The tile is free again after the next
-    `barrier` or `store_transposed` through another tile.
-
-    ```mlir
-    moeq_gpu.store_transposed %f, %staging, %c[%row, %column] pitch(%n64) row_end(%row_end)
-        : !moeq_gpu.fragment<64x24xbf16>, !moeq_gpu.tile<32x64xbf16>
-    ```
-  }];
-  let arguments = !con((ins MoeqGPU_FragmentType:$value, MoeqGPU_TileType:$staging),
-                       MoeqGPU_Place<(ins)>.arguments);
-  let assemblyFormat = [{
-    $value `,` $staging `,` $base `[` $row `,` $column `]`
-    `pitch` `(` $pitch `)` (`row_end` `(` $row_end^ `)`)? (`column_end` `(` $column_end^ `)`)?
-    attr-dict `:` type($value) `,` type($staging)
-  }];
-  let hasVerifier = 1;
-}
-
-def MoeqGPU_BarrierOp : MoeqGPU_Op<"barrier"> {
-  let summary = "waits until all threads of this warpgroup have come here";
-  let assemblyFormat = "attr-dict";
-}
-
-class MoeqGPU_ConsumerOp<string mnemonic> : MoeqGPU_Op<mnemonic> {
-  let arguments = (ins I32:$consumer);
-  let assemblyFormat = "$consumer attr-dict";
-}
-
-def MoeqGPU_TurnWaitOp : MoeqGPU_ConsumerOp<"turn.wait"> {
-  let summary = "waits until it is the turn of this consumer";
-  let description = [{
-    Consumers with tiles of their own take turns in the ring. Each may wait for a
-    stage only when the one before has seen all of its own full: else the phase
-    that it waits for would look complete a round too early.
-  }];
-}
-
-def MoeqGPU_TurnPassOp : MoeqGPU_ConsumerOp<"turn.pass"> {
-  let summary = "gives the turn to the next consumer, after the last to the first";
-}
-
-def MoeqGPU_StoreWaitOp : MoeqGPU_Op<"store_wait"> {
-  let summary = "waits until the stores of this warpgroup have been made";
-  let assemblyFormat = "attr-dict";
-}
+include "moeq/Dialect/MoeqGPU/IR/MoeqGPUFragmentOps.td"
 
 #endif // MOEQ_DIALECT_MOEQGPU_IR_MOEQGPUOPS_TD

@@ -138,19 +138,26 @@ def MoeqGPU_RingType : MoeqGPU_Type<"Ring", "ring"> {
   let description = [{
     `stages` stages, each with one tile of each payload type, and two barriers a
     stage: full (the copies have arrived) and empty (all consumers are done). A
-    stage of a mailbox, a ring with no payload tiles, holds 4 i32 values.
+    stage of a mailbox, a ring with no payload tiles, holds 4 i32 values. The
+    first tile of a `gathered` ring is filled by `ring.gather`.
 
     ```mlir
     !moeq_gpu.ring<4x[128x128xf8E4M3FN, 256x128xf8E4M3FN]>
+    !moeq_gpu.ring<4x[gathered 128x128xf8E4M3FN, 256x128xf8E4M3FN]>
     !moeq_gpu.ring<4x[vector<4xi32>]>
     ```
   }];
-  let parameters = (ins "int64_t":$stages, ArrayRefParameter<"::mlir::moeq_gpu::TileType">:$payload);
+  let parameters = (ins "int64_t":$stages, ArrayRefParameter<"::mlir::moeq_gpu::TileType">:$payload,
+                        "bool":$isGathered);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
     /// Whether a stage holds 4 i32 values in place of tiles.
     bool isMailbox() const { return getPayload().empty(); }
+    /// The tiles that tensor maps fill.
+    ::llvm::ArrayRef<TileType> getMapped() const {
+      return getPayload().drop_front(getIsGathered() ? 1 : 0);
+    }
     /// The bytes of one stage.
     int64_t getStageBytes() const;
     /// The bytes of all barriers: full ones first, then empty ones.
