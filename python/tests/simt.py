@@ -224,6 +224,8 @@ class Machine:
             self.host[op.results[0]] = (address, extents)
         elif op.name in ("memref.dealloc", "func.return"):
             pass
+        elif op.name == "arith.index_cast":
+            self.host[op.results[0]] = values[0]
         elif op.name == "gpu.launch_func":
             self.launch(op, values)
         else:
@@ -252,9 +254,9 @@ class Cta:
 
     def run(self, arguments):
         block = body(self.kernel)
-        for (name, _), value in zip(block.arguments, arguments, strict=True):
+        for (name, type_text), value in zip(block.arguments, arguments, strict=True):
             address = value[0] if isinstance(value, tuple) else value
-            self.values[name] = np.full(self.threads, address, np.int64)
+            self.values[name] = np.full(self.threads, address, DTYPES.get(type_text, np.int64))
         self.block(block, np.ones(self.threads, bool))
 
     def block(self, block, mask):
@@ -319,7 +321,8 @@ class Cta:
     def llvm_getelementptr(self, op, operands, mask):
         (index,) = integers(op, "rawConstantIndices")
         offset = operands[1].astype(np.int64) if index == -(1 << 31) else index
-        size = np.dtype(DTYPES[op.attributes["elem_type"]]).itemsize
+        element, width = element_of(op.attributes["elem_type"])
+        size = np.dtype(DTYPES[element]).itemsize * max(width, 1)
         return [operands[0] + offset * size]
 
     def alignment(self, op):
@@ -350,6 +353,15 @@ class Cta:
             self.shared_base[name] = self.shared.allocate(self.machine.globals[name])
         return [np.full(self.threads, self.shared_base[name], np.int64)]
 
+    def llvm_extractelement(self, op, operands, mask):
+        vector, position = operands
+        return [vector[np.arange(self.threads), position]]
+
+    def llvm_intr_cttz(self, op, operands, mask):
+        assert operands[0][mask].all(), "cttz of 0"
+        lowest = unsigned(operands[0] & -operands[0]).astype(np.float64)
+        return [np.frexp(lowest)[1].astype(np.int32) - 1]
+
     def nvvm_read_ptx_sreg_tid_x(self, op, operands, mask):
         return [np.arange(self.threads, dtype=np.int32)]
 
@@ -358,6 +370,11 @@ class Cta:
 
     def nvvm_barrier(self, op, operands, mask):
         assert mask.all(), "a barrier that not all threads reach"
+        return []
+
+    nvvm_barrier0 = nvvm_barrier
+
+    def nvvm_setmaxregister(self, op, operands, mask):
         return []
 
     def warps(self, mask):
@@ -370,6 +387,8 @@ class Cta:
         lanes = np.arange(self.threads)
         if "bfly" in op.attributes["kind"]:
             return [operands[1][lanes ^ operands[2]]]
+        if "up" in op.attributes["kind"]:
+            return [operands[1][np.where(lanes % 32 >= operands[2], lanes - operands[2], lanes)]]
         assert (
             "idx" in op.attributes["kind"] and ((operands[2] >= 0) & (operands[2] < 32))[mask].all()
         )
