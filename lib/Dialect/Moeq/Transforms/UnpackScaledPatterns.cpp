@@ -45,6 +45,7 @@ struct UnpackPattern : OpConversionPattern<OpTy> {
     return getComponentTypes(cast<RankedTensorType>(type));
   }
 };
+} // namespace
 
 //===----------------------------------------------------------------------===//
 // Slices
@@ -52,14 +53,14 @@ struct UnpackPattern : OpConversionPattern<OpTy> {
 
 /// The region of a slice op. Its index operands are not converted.
 template <typename OpTy>
-SliceRegion getRegion(OpTy op) {
+static SliceRegion getRegion(OpTy op) {
   return {op.getMixedOffsets(), op.getMixedSizes(), op.getMixedStrides()};
 }
 
 /// The type of the part that a slice of `sizes` has: static where they are
 /// attributes, as upstream's slices want it.
-RankedTensorType getPartType(Type element, ArrayRef<OpFoldResult> sizes,
-                             const llvm::SmallBitVector &dropped) {
+static RankedTensorType getPartType(Type element, ArrayRef<OpFoldResult> sizes,
+                                    const llvm::SmallBitVector &dropped) {
   SmallVector<int64_t> shape;
   for (auto [dim, size] : llvm::enumerate(sizes))
     if (!dropped.test(dim))
@@ -68,6 +69,7 @@ RankedTensorType getPartType(Type element, ArrayRef<OpFoldResult> sizes,
   return RankedTensorType::get(shape, element);
 }
 
+namespace {
 struct UnpackExtractSlice : UnpackPattern<tensor::ExtractSliceOp> {
   using UnpackPattern::UnpackPattern;
 
@@ -250,15 +252,16 @@ struct UnpackSelect : UnpackPattern<arith::SelectOp> {
     return success();
   }
 };
+} // namespace
 
 //===----------------------------------------------------------------------===//
 // Control flow
 //===----------------------------------------------------------------------===//
 
 /// `values` cut into one group for each of `types`, of its components.
-SmallVector<SmallVector<Value>> groupByType(const TypeConverter &converter,
-                                            TypeRange types,
-                                            ValueRange values) {
+static SmallVector<SmallVector<Value>>
+groupByType(const TypeConverter &converter, TypeRange types,
+            ValueRange values) {
   SmallVector<SmallVector<Value>> groups;
   for (Type type : types) {
     SmallVector<Type> converted;
@@ -269,6 +272,7 @@ SmallVector<SmallVector<Value>> groupByType(const TypeConverter &converter,
   return groups;
 }
 
+namespace {
 /// Upstream's pattern drops the attributes.
 struct UnpackCall : UnpackPattern<func::CallOp> {
   using UnpackPattern::UnpackPattern;
