@@ -223,7 +223,10 @@ def test_activate(rng, function, columns, element, options):
     y = np.zeros((5, columns), formats.STORAGE[element])
     run(text, x, weight, y)
     expected = activate_f64(
-        x, function, layout, row_weight=weight if "row_weight" in options else None
+        x,
+        function,
+        gate_layout=layout,
+        row_weight=weight if "row_weight" in options else None,
     )
     compare.assert_ulps(y, expected, element, 4)
 
