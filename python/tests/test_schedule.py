@@ -22,10 +22,10 @@ def offsets_of(counts) -> np.ndarray:
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
 
 
-def visited(order: str, counts, columns: int, table: np.ndarray) -> list[list[int]]:
+def visited(order: str, counts, columns: int, table: np.ndarray, rows=16) -> list[list[int]]:
     """(group, first row, end, column) of each tile that a lowered schedule finds, by its
     number. `table` is a vector of offsets, or a plan."""
-    schedule = f"!moeq_gpu.schedule<16x32, {order}, groups_per_lane = {-(-len(counts) // 32)}>"
+    schedule = f"!moeq_gpu.schedule<{rows}x32, {order}, groups_per_lane = {-(-len(counts) // 32)}>"
     of = "offsets" if table.ndim == 1 else "plan"
     memref = f"memref<{'x'.join(map(str, table.shape))}xi32>"
     text = f"""
@@ -144,3 +144,21 @@ def test_planned_schedule_has_the_tiles_of_the_plan(routing, columns, ctas):
         for row, end, group, column, _ in tiles_of(table, columns, tile_columns=32)
     ]
     assert got == expected
+
+
+@pytest.mark.parametrize("step", [8, 16])
+@pytest.mark.parametrize("counts", [[150, 300, 160], [500], [1, 129, 0, 257], [31] * 40])
+@pytest.mark.parametrize("ctas", [10, 132])
+def test_planned_schedule_splits_tiles(counts, ctas, step):
+    """Pieces of tiles, the last ones of which may have no rows."""
+    columns, rows = 120, 160
+    table = plan(offsets_of(counts), columns, 32, rows, ctas, step)
+    got = visited(f"planned step = {step}", counts, columns, table, rows)
+    expected = [
+        [group, row, end, column]
+        for row, end, group, column, _ in tiles_of(table, columns, 32, step)
+    ]
+    assert len(got) == len(expected)
+    for one, other in zip(got, expected, strict=True):
+        # Without rows it does not matter where.
+        assert one == other or (one[1] >= one[2] and other[1] == other[2])
