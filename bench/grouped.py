@@ -2,6 +2,7 @@
 
 import functools
 import itertools
+import json
 import time
 
 import torch
@@ -9,7 +10,7 @@ import torch
 import measure
 import moeq
 from measure import DEVICE, FP8
-from suites import PROGRAMS, Problem, Row
+from suites import PROGRAMS, Problem, Row, sweep_file
 
 # The largest relative error of a result; int8 is compared by bits.
 ERROR = {"fp8": 5e-3}
@@ -135,16 +136,18 @@ def in_rotation(functions):
     return lambda stream: next(turns)(stream)
 
 
-def matmul_row(row: Row, weights: Weights, ceilings: dict, artifact=None, peers=True) -> dict:
-    """Checks and times one row; `artifact` is the folder of another compiled program of the
-    same problem."""
+def matmul_row(
+    row: Row, config: str, weights: Weights, ceilings: dict, peers: bool, seed: int
+) -> dict:
+    """Checks and times one row, with a config or the compiler's choice."""
+    torch.manual_seed(seed)
     p = row.problem
     counts = counts_of(row.tokens, p.experts, p.top_k, row.routing)
     offsets = offsets_of(counts)
     rows = row.tokens * p.top_k
     a = values_of((rows, p.k), p.scheme)
     sa = scales_of(p.scheme, rows, p.k, is_rhs=False)
-    kernels = moeq.load(artifact or PROGRAMS / p.program())
+    kernels = moeq.load(PROGRAMS / p.program(config))
     dtype = torch.float16 if p.scheme == "f16" else torch.bfloat16
 
     def bound(values):
@@ -183,6 +186,8 @@ def matmul_row(row: Row, weights: Weights, ceilings: dict, artifact=None, peers=
     dense = ceilings["D8" if size == 1 and p.scheme != "mxfp8" else "D16"]
     floor = max(bytes_ / ceilings["CB"], flops / dense)
     result = {
+        "shape": row.name,
+        "config": config,
         "us": seconds * 1e6,
         "tflops": flops / seconds * 1e-12,
         "gbps": bytes_ / seconds * 1e-9,
@@ -221,26 +226,25 @@ def ceilings_of() -> dict:
     return ceilings
 
 
-def measure_rows(all_rows: list[Row], records, deadline: float, artifacts=None, peers=True) -> None:
-    """Measures rows, those of one problem together; `artifacts` gives, for a problem, the
-    folders of its programs by name."""
-    torch.manual_seed(int(time.time()))
+def measure_rows(all_rows: list[Row], records, deadline: float, sweep: bool) -> None:
+    """Measures rows, those of one problem together, with each config where they are swept."""
+    seed = int(time.time())
     torch.backends.cuda.matmul.allow_tf32 = False
     measure.PAUSE_SECONDS = 0.05
     ceilings = ceilings_of()
-    records.add(row="ceilings", gpu=torch.cuda.get_device_name(), **ceilings)
-    problems = list(dict.fromkeys(row.problem for row in all_rows))
-    for problem in problems:
+    records.add(row="ceilings", seed=seed, gpu=torch.cuda.get_device_name(), **ceilings)
+    for problem in dict.fromkeys(row.problem for row in all_rows):
         if time.time() > deadline:
             records.add(row=problem.program(), error="skipped: out of time")
             continue
         weights = Weights(problem)
-        for row in (row for row in all_rows if row.problem == problem):
-            for label, folder in (artifacts(problem) if artifacts else {"": None}).items():
-                records.attempt(
-                    f"{row.name} {label}".strip(),
-                    functools.partial(matmul_row, row, weights, ceilings, folder, peers),
-                    deadline,
+        configs = ["", *json.loads(sweep_file(problem).read_text())] if sweep else [""]
+        # The configs of a row get the same operands.
+        for i, row in enumerate(row for row in all_rows if row.problem == problem):
+            for config in configs:
+                measured = functools.partial(
+                    matmul_row, row, config, weights, ceilings, not sweep, seed + i
                 )
+                records.attempt(f"{row.name} {config}".strip(), measured, deadline)
         del weights
         torch.cuda.empty_cache()

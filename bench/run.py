@@ -12,6 +12,7 @@ the device does not take the others along; `--section NAME` runs one in this pro
 import argparse
 import importlib
 import json
+import math
 import subprocess
 import sys
 import time
@@ -47,6 +48,26 @@ def table(rows: list[dict]) -> str:
     )
 
 
+def regret(rows: list[dict]) -> str:
+    """How much longer the compiler's own choice takes than the best config of each row."""
+    times: dict[str, dict[str, float]] = {}
+    for row in rows:
+        if "us" in row and row["ok"]:
+            times.setdefault(row["shape"], {})[row["config"]] = row["us"]
+    lines, ratios = [], []
+    for shape, found in times.items():
+        own = found.pop("", None)
+        if own is None or not found:
+            continue
+        best = min(found, key=found.get)
+        ratios.append(max(own / found[best], 1.0))
+        lines.append(f"{shape:44} {own:8.1f} us, best {found[best]:8.1f} us {best}")
+    mean = math.exp(sum(map(math.log, ratios)) / max(len(ratios), 1))
+    worst = max(ratios, default=1.0)
+    lines.append(f"regret: {mean - 1:.1%} geometric mean, {worst - 1:.1%} worst")
+    return "\n".join(lines)
+
+
 def text(value) -> str:
     if value is None:
         return ""
@@ -71,11 +92,8 @@ def run_section(options, deadline: float) -> None:
         from grouped import measure_rows
 
         rows = [row for row in ROWS[options.suite] if row.problem.scheme == options.section]
-        measure_rows(
-            [row for row in rows if not options.tokens or row.tokens in options.tokens],
-            records,
-            deadline,
-        )
+        rows = [row for row in rows if not options.tokens or row.tokens in options.tokens]
+        measure_rows(rows, records, deadline, options.sweep)
         return
     section = importlib.import_module(options.suite).SECTIONS[options.section]
     extra = {"tokens": options.tokens} if options.tokens and options.section == "layer" else {}
@@ -88,6 +106,9 @@ def main() -> int:
     parser.add_argument("--out", required=True, type=Path, help="file of JSON lines")
     parser.add_argument("--limit", type=float, default=540, help="seconds in all")
     parser.add_argument("--scheme", choices=SCHEMES, nargs="*", help="of suites of rows")
+    parser.add_argument(
+        "--sweep", action="store_true", help="every config of each row, and the model's regret"
+    )
     parser.add_argument("--section", help="run one section in this process")
     parser.add_argument("--tokens", type=int, nargs="*", help="token counts")
     options = parser.parse_args()
@@ -106,6 +127,7 @@ def main() -> int:
         command = [sys.executable, __file__, "--suite", options.suite, "--out", options.out]
         command += ["--section", section, "--limit", str(max(share - 15, 5))]
         command += ["--tokens", *map(str, options.tokens)] if options.tokens else []
+        command += ["--sweep"] if options.sweep else []
         try:
             status = subprocess.run([str(c) for c in command], timeout=share).returncode
             ended = f"ended with {status}" if status else None
@@ -116,6 +138,8 @@ def main() -> int:
                 file.write(json.dumps({"row": f"section {section}", "error": ended}) + "\n")
     rows = [json.loads(line) for line in options.out.read_text().splitlines()]
     print("\n" + table(rows))
+    if options.sweep:
+        print("\n" + regret(rows))
     return 0 if rows and all(row.get("ok", "error" not in row) for row in rows) else 1
 
 

@@ -42,9 +42,9 @@ class Problem:
     k: int
 
     def program(self, config: str = "") -> str:
-        """The name of its program, with a `#moeq.config<...>` or the compiler's choice."""
+        """The name of its program, with a config, `<tile = ...>`, or the compiler's choice."""
         name = f"grouped-matmul-{self.scheme}-e{self.experts}-n{self.n}-k{self.k}"
-        return "-".join([name, *re.findall(r"\w+", config.removeprefix("#moeq.config"))])
+        return "-".join([name, *re.findall(r"\w+", config)])
 
     def text(self, config: str = "") -> str:
         lhs, rhs, accumulate = SCHEMES[self.scheme]
@@ -56,7 +56,7 @@ class Problem:
         )
         offsets = f"tensor<{self.experts + 1}xi32>"
         accumulated = f"accumulate(<{accumulate}>)" if accumulate else ""
-        attributes = f"{{config = {config}}}" if config else ""
+        chosen = f"config({config})" if config else ""
         return f"""
 func.func @grouped_matmul(%a: {a} {{moeq.name = "a"}}, %b: {b} {{moeq.name = "b"}},
                           %offsets: {offsets} {{moeq.name = "offsets"}}) -> {c} {{
@@ -64,10 +64,15 @@ func.func @grouped_matmul(%a: {a} {{moeq.name = "a"}}, %b: {b} {{moeq.name = "b"
   %rows = tensor.dim %a, %c0 : {a}
   %init = tensor.empty(%rows) : {c}
   %c = moeq.grouped_matmul lhs(%a : {a}) rhs(%b : {b}) offsets(%offsets : {offsets})
-      outs(%init : {c}) {accumulated} {attributes} -> {c}
+      outs(%init : {c}) {accumulated} {chosen} -> {c}
   return %c : {c}
 }}
 """
+
+
+def sweep_file(problem: Problem) -> Path:
+    """Where prepare.py lists the configs of a problem that a sweep measures."""
+    return PROGRAMS / f"{problem.program()}.configs.json"
 
 
 @dataclass(frozen=True)
