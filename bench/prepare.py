@@ -18,6 +18,8 @@ from pathlib import Path
 from suites import PROGRAMS, ROOT, ROWS, SCHEMES, SUITES, programs, sweep_file
 
 BIN = ROOT / "build" / "bin"
+# Kernels of a matmul that the compiler may choose for its numbers of rows.
+VARIANTS = 4
 # Rows an expert at which the candidates are asked for: some depend on them.
 SWEEP_ROWS = (1, 16, 64, 256, 1024)
 
@@ -37,6 +39,7 @@ def compile_program(name: str, text: str, chip: str) -> bool:
     source = PROGRAMS / f"{name}.mlir"
     source.write_text(text)
     command = [BIN / "moeq-compile", source, f"--chip={chip}", "-o", PROGRAMS / name]
+    command += [f"--variants={VARIANTS}"]
     done = subprocess.run(command, capture_output=True, text=True)
     print(f"== {name}\n{done.stdout}{done.stderr}", end="", flush=True)
     return done.returncode == 0

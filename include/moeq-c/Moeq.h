@@ -134,9 +134,11 @@ typedef struct MoeqFile {
 
 typedef struct MoeqFiles MoeqFiles;
 
-/* Compiles the functions of a module for a chip, "" for that of the module. The
- * module is not changed. */
-MOEQ_EXPORT MoeqFiles *moeqModuleCompile(MoeqModule *module, const char *chip);
+/* Compiles the functions of a module for a chip, "" for that of the module. A
+ * matmul gets up to `variants` kernels, each for a range of rows. The module is
+ * not changed. */
+MOEQ_EXPORT MoeqFiles *moeqModuleCompile(MoeqModule *module, const char *chip,
+                                         int64_t variants);
 /* The files, which live until they are destroyed. */
 MOEQ_EXPORT const MoeqFile *moeqFilesGet(MoeqFiles *files, size_t *count);
 MOEQ_EXPORT void moeqFilesDestroy(MoeqFiles *files);

@@ -18,10 +18,12 @@ struct MoeqFiles {
   std::vector<MoeqFile> views;
 };
 
-MoeqFiles *moeqModuleCompile(MoeqModule *module, const char *chip) {
+MoeqFiles *moeqModuleCompile(MoeqModule *module, const char *chip,
+                             int64_t variants) {
   OwningOpRef<ModuleOp> clone(module->module->clone());
   moeq::CompileOptions options;
   options.chip = chip;
+  options.variants = variants;
   FailureOr<moeq::Compiled> compiled = moeq::compileModule(*clone, options);
   if (failed(compiled))
     return nullptr;

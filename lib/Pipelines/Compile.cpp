@@ -31,7 +31,9 @@ static constexpr Level kLevels[] = {
     {"1-layer", [](OpPassManager &, const ToPtxOptions &) {}},
     {"2-ops", [](OpPassManager &pm, const ToPtxOptions &) { buildToOps(pm); }},
     {"3-tiles",
-     [](OpPassManager &pm, const ToPtxOptions &) { buildToTiles(pm); }},
+     [](OpPassManager &pm, const ToPtxOptions &options) {
+       buildToTiles(pm, options.variants);
+     }},
     {"4-kernels",
      [](OpPassManager &pm, const ToPtxOptions &) { buildToKernels(pm); }},
     {"5-hardware", buildToHardware},
@@ -138,6 +140,7 @@ FailureOr<Compiled> mlir::moeq::compileModule(ModuleOp module,
   pipeline.ptxVersion = options.ptxVersion;
   pipeline.optLevel = options.optLevel;
   pipeline.toolkit = options.toolkit;
+  pipeline.variants = options.variants;
   Compiled compiled;
   for (const auto &[i, level] : llvm::enumerate(kLevels)) {
     PassManager pm(module.getContext(), ModuleOp::getOperationName());

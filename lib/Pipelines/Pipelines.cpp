@@ -14,9 +14,9 @@ using namespace mlir;
 using namespace mlir::moeq;
 
 /// Levels 1 to 4.
-static void buildToLevel4(OpPassManager &pm) {
+static void buildToLevel4(OpPassManager &pm, int64_t variants) {
   buildToOps(pm);
-  buildToTiles(pm);
+  buildToTiles(pm, variants);
   buildToKernels(pm);
 }
 
@@ -27,14 +27,14 @@ void mlir::moeq::registerPipelines() {
         AttachTargetOptions target;
         target.chip = options.chip;
         pm.addPass(createAttachTarget(target));
-        buildToLevel4(pm);
+        buildToLevel4(pm, options.variants);
       });
   PassPipelineRegistration<ToPtxOptions>(
       "moeq-to-ptx", "Lower layers, ops or kernels to PTX",
       [](OpPassManager &pm, const ToPtxOptions &options) {
         pm.addPass(createAttachTarget(
             {options.chip, options.ptxVersion, options.optLevel}));
-        buildToLevel4(pm);
+        buildToLevel4(pm, options.variants);
         buildToHardware(pm, options);
         buildToBinary(pm, options);
       });

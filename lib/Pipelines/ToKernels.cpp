@@ -22,8 +22,10 @@ void mlir::moeq::buildToOps(OpPassManager &pm) {
   pm.addPass(createCSEPass());
 }
 
-void mlir::moeq::buildToTiles(OpPassManager &pm) {
-  pm.addPass(createMoeqSelectConfig());
+void mlir::moeq::buildToTiles(OpPassManager &pm, int64_t variants) {
+  MoeqSelectConfigOptions select;
+  select.variants = variants;
+  pm.addPass(createMoeqSelectConfig(select));
   pm.addPass(createMoeqPlan());
   pm.addPass(createMoeqUnpackScaled());
   bufferization::OneShotBufferizePassOptions bufferize;

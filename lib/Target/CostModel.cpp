@@ -9,98 +9,204 @@
 
 #include "llvm/Support/MathExtras.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace mlir::moeq;
 
-/// Rows of a consumer warpgroup, and bytes of K in a stage.
-static constexpr int64_t kConsumerRows = 64, kStageDepthBytes = 128;
-/// Of one consumer warpgroup, of the two barriers of a stage, and of the
-/// mailbox of a dynamic schedule.
-static constexpr int64_t kStagingBytes = 16384, kBarrierBytes = 16,
-                         kMailboxBytes = 128;
-static constexpr int64_t kMaxStages = 8;
+/// Rows of a wgmma instruction, and bytes of K in a stage.
+static constexpr int64_t kInstructionRows = 64, kStageDepthBytes = 128;
+/// Shared memory: for the stores of a consumer warpgroup, the same with swapped
+/// operands, of the two barriers of a stage, and of the mailbox of a dynamic
+/// schedule.
+static constexpr int64_t kStagingBytes = 16384, kSwappedStagingBytes = 8192,
+                         kBarrierBytes = 16, kMailboxBytes = 128;
+static constexpr int64_t kMaxStages = 8, kMaxSwappedStages = 12;
 /// Row tiles of a raster group: the weights that 8 of them share stay in the
 /// L2.
 static constexpr int64_t kRaster = 8;
+/// The step between the numbers of rows that a tile with swapped operands has:
+/// those of wgmma's N operand.
+static constexpr int64_t kRowStep = 8, kIntegerRowStep = 16;
+/// Rows of a tile with swapped operands whose sums are promoted: there are two
+/// for each.
+static constexpr int64_t kMaxPromotedRows = 128;
 /// The clock under a tensor-core load on an H200, Hz; taken for other chips
 /// too.
 static constexpr double kClock = 1.55e9;
-/// Bytes a clock of one multiprocessor from shared memory and from the L2.
-static constexpr double kSharedMemoryRate = 128, kL2Rate = 64;
+/// Bytes a clock of one multiprocessor from the L2, and from shared memory, of
+/// which a part is lost.
+static constexpr double kL2Rate = 64, kSharedMemoryRate = 128 / 1.2;
 /// Of a tile's epilogue, which the next tile's main loop does not hide:
 /// microseconds, and microseconds an element.
-static constexpr double kEpilogueTime = 0.3, kEpilogueElementTime = 1e-5;
+static constexpr double kEpilogueTime = 1.1, kEpilogueElementTime = 1e-4;
+/// The part of a last, incomplete wave's missing tiles that is waited for, and
+/// the part of a tile's copies.
+static constexpr double kTail = 0.44, kCopyTail = 0.12;
+/// What a multiprocessor would have copied while its copies, as many bytes as
+/// its stages hold, are late.
+static constexpr double kIdleBytes = 3000;
+/// How products and copies overlap: the norm that adds their times.
+static constexpr double kOverlap = 3;
+
 /// Times that differ by less are a tie.
-static constexpr double kTie = 1.05;
+static constexpr double kTie = 1.12;
 
 static constexpr double kMicroseconds = 1e6;
 
-/// The part of the rates that kernels of this tile reach, where 128 x 256 is 1:
-/// a narrow wgmma reads more shared memory for a product, and one warpgroup
-/// does not hide its own epilogue.
-static double getEfficiency(int64_t rows, int64_t columns) {
-  double efficiency = columns >= 256 ? 1.0 : columns >= 128 ? 0.8 : 0.6;
-  return rows > kConsumerRows ? efficiency : 0.85 * efficiency;
+/// The part of the rate of a large dense matmul that kernels of this tile reach
+/// apart from their epilogues: a narrow wgmma waits more often for the next
+/// one's operands, one warpgroup alone does not hide its latencies, and sums
+/// that are promoted wait for it.
+static double getEfficiency(ConfigAttr config, bool promotes) {
+  if (config.getSwapAb())
+    return promotes ? 0.4 : config.getConsumers() > 1 ? 1.05 : 0.5;
+  int64_t columns = config.getTile()[1];
+  double efficiency = columns >= 256 ? 1.0 : columns >= 128 ? 0.93 : 0.69;
+  if (config.getTile()[0] <= kInstructionRows)
+    efficiency *= 0.85;
+  return promotes ? 0.87 * efficiency : efficiency;
 }
 
 double MatmulCost::getTotal() const {
-  return waves * (std::max({tensorCore, sharedMemory, l2, memory}) + epilogue);
+  double products =
+      waves * (std::max({tensorCore, sharedMemory, l2}) + epilogue);
+  return std::pow(std::pow(products, kOverlap) + std::pow(memory, kOverlap),
+                  1 / kOverlap);
 }
 
 StringRef MatmulCost::getBound() const {
-  double most = std::max({tensorCore, sharedMemory, l2, memory});
+  double most = std::max({tensorCore, sharedMemory, l2});
+  if (memory > waves * (most + epilogue))
+    return "device memory";
   if (most == tensorCore)
     return "tensor cores";
-  if (most == memory)
-    return "device memory";
   return most == l2 ? "L2" : "shared memory";
 }
 
-int64_t moeq::getSharedMemoryBytes(ConfigAttr config) {
+int64_t moeq::getSharedMemoryBytes(ConfigAttr config, int64_t rowBytes) {
+  int64_t staging = config.getSwapAb()
+                        ? kSwappedStagingBytes +
+                              llvm::alignTo(config.getTile()[0] * rowBytes, 16)
+                        : kStagingBytes;
   return config.getStages() *
              ((config.getTile()[0] + config.getTile()[1]) * kStageDepthBytes +
               kBarrierBytes) +
-         config.getConsumers() * kStagingBytes +
+         config.getConsumers() * staging +
          (config.getSchedule() == Schedule::Persistent ? 0 : kMailboxBytes);
+}
+
+namespace {
+/// The tiles of a group of rows: how many there are in a column of tiles, and
+/// for how many rows each takes tensor-core time.
+struct RowTiles {
+  double count, rows;
+};
+} // namespace
+
+static RowTiles getRowTiles(ConfigAttr config, int64_t rows, int64_t step) {
+  int64_t most = config.getTile()[0];
+  double count = llvm::divideCeil(rows, most);
+  if (!config.getSwapAb())
+    return {count, llvm::divideCeil(rows, kInstructionRows) *
+                       double(kInstructionRows) / count};
+  return {count,
+          double(llvm::alignTo(llvm::divideCeil(rows, int64_t(count)), step))};
 }
 
 MatmulCost moeq::estimateCost(const Chip &chip, const MatmulProblem &problem,
                               ConfigAttr config) {
-  double rows = config.getTile()[0], columns = config.getTile()[1],
-         depth = problem.depth;
-  int64_t groupRows = std::max<int64_t>(problem.rows, 1);
-  double efficiency = getEfficiency(config.getTile()[0], config.getTile()[1]);
+  int64_t step = problem.isInteger ? kIntegerRowStep : kRowStep;
+  double columns = config.getTile()[1], depth = problem.depth;
   MatmulCost cost;
-  cost.bytes = getSharedMemoryBytes(config);
-  cost.tiles = std::max<int64_t>(
-      1, problem.groups * llvm::divideCeil(groupRows, config.getTile()[0]) *
-             llvm::divideCeil(problem.columns, config.getTile()[1]));
-  cost.waves = llvm::divideCeil(cost.tiles, chip.sms);
-
+  cost.bytes = getSharedMemoryBytes(config, problem.rowBytes);
+  cost.tiles = cost.tensorCore = cost.sharedMemory = cost.l2 = cost.epilogue =
+      0;
+  // The rows of a group are random: their mean, and a deviation to each side.
+  int64_t mean = std::max<int64_t>(problem.rows, 1);
+  int64_t deviation = problem.isGrouped ? std::llround(std::sqrt(mean)) : 0;
   double rate = (problem.multiplyBits == 8 ? chip.fp8Tflops : chip.f16Tflops) *
-                1e12 / chip.sms;
-  cost.tensorCore =
-      kMicroseconds * 2 * rows * columns * depth / rate / efficiency;
-
-  // Each warpgroup reads its rows and all columns.
+                1e12 / chip.sms * getEfficiency(config, problem.promotes);
+  double columnTiles = llvm::divideCeil(problem.columns, config.getTile()[1]);
   double bytes = problem.multiplyBits / 8.0;
-  cost.sharedMemory = kMicroseconds * (rows / kConsumerRows) *
-                      (kConsumerRows + columns) * depth * bytes /
-                      (kSharedMemoryRate * kClock);
-  cost.l2 = kMicroseconds *
-            (rows * problem.lhsBits + columns * problem.rhsBits) / 8 * depth /
-            (kL2Rate * kClock);
+  SmallVector<int64_t, 3> samples{std::max<int64_t>(mean - deviation, 1), mean,
+                                  mean + deviation};
+  for (int64_t sample : samples) {
+    RowTiles tiles = getRowTiles(config, sample, step);
+    double part = problem.groups * tiles.count * columnTiles / samples.size();
+    cost.tiles += part;
+    cost.tensorCore +=
+        part * kMicroseconds * 2 * tiles.rows * columns * depth / rate;
+    // Each instruction reads 64 rows of one operand and all of the other.
+    double pieces = config.getSwapAb() ? columns / kInstructionRows
+                                       : tiles.rows / kInstructionRows;
+    double other = config.getSwapAb() ? tiles.rows : columns;
+    cost.sharedMemory += part * kMicroseconds * pieces *
+                         (kInstructionRows + other) * depth * bytes /
+                         (kSharedMemoryRate * kClock);
+    cost.l2 += part * kMicroseconds *
+               (tiles.rows * problem.lhsBits + columns * problem.rhsBits) / 8 *
+               depth / (kL2Rate * kClock);
+    cost.epilogue +=
+        part * (kEpilogueTime + kEpilogueElementTime * tiles.rows * columns);
+  }
+  for (double *term :
+       {&cost.tensorCore, &cost.sharedMemory, &cost.l2, &cost.epilogue})
+    *term /= cost.tiles;
+  double waves = cost.tiles / chip.sms;
+  cost.waves = config.getSchedule() == Schedule::Persistent
+                   ? std::ceil(waves)
+                   : waves + kTail * (std::ceil(waves) - waves);
 
-  // All that is read or written once, shared by the tiles.
-  double groups = problem.groups, allRows = groups * groupRows;
+  // All that is read or written once.
+  double tileRows = config.getSwapAb() ? getRowTiles(config, mean, step).rows
+                                       : config.getTile()[0];
+  double inFlight =
+      config.getStages() * (tileRows + columns) * kStageDepthBytes;
+  double groups = problem.groups, allRows = groups * mean;
   double traffic = (allRows * depth * problem.lhsBits +
                     groups * problem.columns * depth * problem.rhsBits +
                     allRows * problem.columns * problem.outBits) /
                    8;
-  cost.memory = kMicroseconds * traffic / cost.tiles /
-                (chip.bandwidth * 1e9 / chip.sms) / efficiency;
-  cost.epilogue = kEpilogueTime + kEpilogueElementTime * rows * columns;
+  cost.memory = kMicroseconds * traffic / (chip.bandwidth * 1e9) *
+                (1 + kCopyTail / waves + kIdleBytes / inFlight);
   return cost;
+}
+
+namespace {
+/// The tiles that are tried: rows, columns and consumers.
+struct Shape {
+  int64_t rows, columns, consumers;
+  bool swapAb;
+};
+} // namespace
+
+static SmallVector<Shape> getShapes(const MatmulProblem &problem) {
+  SmallVector<Shape> shapes;
+  for (int64_t rows : {128, 64}) {
+    if (rows < 128 && problem.rows > rows) // Weights are read once a row tile.
+      continue;
+    for (int64_t columns : {256, 128, 64})
+      if (columns <= problem.maxTileColumns &&
+          columns % problem.columnStep == 0)
+        shapes.push_back({rows, columns, rows / kInstructionRows, false});
+  }
+  if (!problem.canSwap)
+    return shapes;
+  auto addSwapped = [&](int64_t columns, int64_t consumers,
+                        ArrayRef<int64_t> allRows) {
+    int64_t ofConsumer = columns / consumers;
+    if (ofConsumer % problem.columnStep != 0 ||
+        (problem.promotes && ofConsumer > kInstructionRows))
+      return;
+    for (int64_t rows : allRows)
+      if (!problem.promotes || rows <= kMaxPromotedRows)
+        shapes.push_back({rows, columns, consumers, true});
+  };
+  addSwapped(64, 1, {32, 64});
+  addSwapped(128, 2, {64, 96, 128, 160, 192, 256});
+  addSwapped(256, 2, {64, 96, 128, 160});
+  return shapes;
 }
 
 SmallVector<RankedConfig> moeq::rankConfigs(MLIRContext *context,
@@ -109,30 +215,23 @@ SmallVector<RankedConfig> moeq::rankConfigs(MLIRContext *context,
   SmallVector<RankedConfig> ranked;
   // Tiles at the end of a group cost less: CTAs take them as they become free.
   Schedule schedule =
-      problem.groups > 1 ? Schedule::Dynamic : Schedule::Persistent;
-  for (int64_t rows : {128, 64}) {
-    if (rows < 128 && problem.rows > rows) // Weights are read once a row tile.
+      problem.isGrouped ? Schedule::Dynamic : Schedule::Persistent;
+  for (const Shape &shape : getShapes(problem)) {
+    auto getConfig = [&](int64_t stages) {
+      return ConfigAttr::get(context, {shape.rows, shape.columns}, stages,
+                             shape.consumers, schedule, shape.swapAb,
+                             /*splitK=*/1, kRaster);
+    };
+    int64_t stages = shape.swapAb ? kMaxSwappedStages : kMaxStages;
+    while (stages > 1 &&
+           getSharedMemoryBytes(getConfig(stages), problem.rowBytes) >
+               chip.sharedMemory)
+      --stages;
+    if (stages == 1) // A ring of one stage overlaps nothing.
       continue;
-    for (int64_t columns : {256, 128, 64}) {
-      if (columns > problem.maxTileColumns)
-        continue;
-      auto getConfig = [&](int64_t stages) {
-        return ConfigAttr::get(context, {rows, columns}, stages,
-                               rows / kConsumerRows, schedule,
-                               /*swapAb=*/false, /*splitK=*/1, kRaster);
-      };
-      int64_t stages = kMaxStages;
-      while (stages > 1 &&
-             getSharedMemoryBytes(getConfig(stages)) > chip.sharedMemory)
-        --stages;
-      if (stages == 1) // A ring of one stage overlaps nothing.
-        continue;
-      ConfigAttr config = getConfig(stages);
-      ranked.push_back({config, estimateCost(chip, problem, config)});
-    }
+    ConfigAttr config = getConfig(stages);
+    ranked.push_back({config, estimateCost(chip, problem, config)});
   }
-  if (ranked.empty())
-    return ranked;
   auto getArea = [](const RankedConfig &candidate) {
     return candidate.config.getTile()[0] * candidate.config.getTile()[1];
   };
@@ -140,12 +239,13 @@ SmallVector<RankedConfig> moeq::rankConfigs(MLIRContext *context,
     return std::make_tuple(left.cost.getTotal(), -getArea(left)) <
            std::make_tuple(right.cost.getTotal(), -getArea(right));
   });
-  double limit = ranked.front().cost.getTotal() * kTie;
-  auto *best = ranked.begin();
-  for (RankedConfig &candidate : ranked)
-    if (candidate.cost.getTotal() <= limit &&
-        getArea(candidate) > getArea(*best))
-      best = &candidate;
-  std::rotate(ranked.begin(), best, std::next(best));
+  // One that is translated and assembled for a single width takes a fraction of
+  // the compile time.
+  auto *quick = llvm::find_if(ranked, [&](const RankedConfig &candidate) {
+    return !candidate.config.getSwapAb() &&
+           candidate.cost.getTotal() <= ranked.front().cost.getTotal() * kTie;
+  });
+  if (quick != ranked.end())
+    std::rotate(ranked.begin(), quick, std::next(quick));
   return ranked;
 }

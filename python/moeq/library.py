@@ -69,7 +69,7 @@ PROTOTYPES = {
     "moeqModuleRun": (c_void_p, c_void_p, c_char_p, c_char_p, POINTER(CArray), c_size_t),
     "moeqArraysGet": (POINTER(CArray), c_void_p, POINTER(c_size_t)),
     "moeqArraysDestroy": (None, c_void_p),
-    "moeqModuleCompile": (c_void_p, c_void_p, c_char_p),
+    "moeqModuleCompile": (c_void_p, c_void_p, c_char_p, c_int64),
     "moeqFilesGet": (POINTER(CFile), c_void_p, POINTER(c_size_t)),
     "moeqFilesDestroy": (None, c_void_p),
 }

@@ -55,6 +55,11 @@ cl::opt<std::string> configs("config",
                              cl::desc("File of configs: {\"function.0\" = "
                                       "#moeq.config<...>}"),
                              cl::value_desc("FILE"), cl::cat(category));
+cl::opt<int64_t>
+    variants("variants", cl::init(1),
+             cl::desc("The most kernels of a matmul, each for a range of rows "
+                      "(default 1)"),
+             cl::cat(category));
 cl::opt<std::string>
     toolkit("toolkit",
             cl::desc("The only folder to look for the CUDA toolkit in"),
@@ -64,9 +69,9 @@ cl::opt<bool> remarks("remarks", cl::desc("Print why a kernel took its path"),
 } // namespace
 
 static LogicalResult compile(ModuleOp module) {
-  CompileOptions options{chip,    ptxVersion,           optLevel,
-                         toolkit, Cubins::WherePtxasIs, stages,
-                         configs};
+  CompileOptions options{
+      chip,   ptxVersion, optLevel, toolkit, Cubins::WherePtxasIs,
+      stages, configs,    variants};
   bool byDefault = emits.empty();
   auto isAsked = [&](Emit what) { return llvm::is_contained(emits, what); };
   if (!byDefault)

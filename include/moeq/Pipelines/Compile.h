@@ -34,6 +34,8 @@ struct CompileOptions {
   std::string stages;
   /// A file of configs; see `applyConfigs`.
   std::string configs;
+  /// The most kernels of a matmul, each for a range of rows.
+  int64_t variants = 1;
 };
 
 struct CompiledKernel {

@@ -25,6 +25,11 @@ struct ToKernelsOptions : PassPipelineOptions<ToKernelsOptions> {
       llvm::cl::desc(
           "Chip, such as sm_90a (default: the module's, else sm_90a)"),
       llvm::cl::init("")};
+  Option<int64_t> variants{
+      *this, "variants",
+      llvm::cl::desc("The most kernels of a matmul, each for a range of rows "
+                     "(default 1)"),
+      llvm::cl::init(1)};
 };
 
 /// Options of `moeq-to-ptx`.
@@ -39,6 +44,11 @@ struct ToPtxOptions : PassPipelineOptions<ToPtxOptions> {
       llvm::cl::desc(
           "PTX ISA to emit, such as 80 for 8.0 (default 0: the chip's)"),
       llvm::cl::init(0)};
+  Option<int64_t> variants{
+      *this, "variants",
+      llvm::cl::desc("The most kernels of a matmul, each for a range of rows "
+                     "(default 1)"),
+      llvm::cl::init(1)};
   Option<unsigned> optLevel{
       *this, "opt-level",
       llvm::cl::desc("Optimization level of LLVM, 0 to 3 (default 3)"),
@@ -57,8 +67,9 @@ struct ToPtxOptions : PassPipelineOptions<ToPtxOptions> {
 /// Level 1 to level 2: layers to ops, merged where the bits stay the same.
 void buildToOps(OpPassManager &pm);
 /// Level 2 to level 3: tensors to memrefs, ops to tiles where a kernel has
-/// them. The module names its chip.
-void buildToTiles(OpPassManager &pm);
+/// them. The module names its chip. A matmul gets up to `variants` kernels,
+/// each for a range of rows.
+void buildToTiles(OpPassManager &pm, int64_t variants = 1);
 /// Level 3 to level 4: kernels, and a host function that launches them.
 void buildToKernels(OpPassManager &pm);
 /// Level 4 to level 5: a module for each kernel, its structure to nvgpu, nvvm,

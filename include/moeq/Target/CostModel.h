@@ -5,17 +5,17 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// An analytic model of the persistent grouped matmul kernel: each CTA works off
-// whole output tiles, and the kernel takes as many waves of tiles as the chip's
-// multiprocessors need for all of them:
+// An analytic model of the persistent grouped matmul kernel. Each CTA works off
+// whole output tiles; copies from device memory overlap with products:
 //
-//   time = waves * (max(tensor cores / e, shared memory, L2, device memory / e)
-//                   + epilogue)
+//   products = waves * (max(tensor cores / e, shared memory, L2) + epilogue)
+//   time = (products^3 + memory^3)^(1/3)
 //
-// Each term is the time that one tile keeps one multiprocessor's share of the
-// resource; e is the part of the rate that kernels of this tile reach. On an
-// H200 it is within 5 % of the times measured with tiles of 128 x 256 at 1024
-// rows a group; e of other tiles is an estimate. It is there to rank configs.
+// The terms of `products` are those of the mean tile on one multiprocessor,
+// where rows are spread over the groups at random; e is the part of the dense
+// rate that kernels of this tile reach. The constants are fitted to 500 times
+// of FP8 matmuls measured on an H200 (`bench/run.py --sweep`);
+// docs/Performance.md has the regret. It is there to rank configs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,12 +38,27 @@ struct MatmulProblem {
   unsigned multiplyBits = 16;
   /// The most columns of a tile.
   int64_t maxTileColumns = 256;
+  /// Whether rows are grouped by expert, as many a group as there happen to be.
+  bool isGrouped = false;
+  /// Whether the kernel may have the weights as its first operand.
+  bool canSwap = false;
+  /// Whether sums of 128 elements are promoted.
+  bool promotes = false;
+  /// What the columns of a consumer are a multiple of.
+  int64_t columnStep = 64;
+  /// Whether integers are multiplied.
+  bool isInteger = false;
+  /// Bytes of scales and of the epilogue's operands for each row.
+  int64_t rowBytes = 0;
 };
 
-/// What one tile of a config costs, in microseconds, and how many there are.
+/// What the mean tile of a config costs, in microseconds, and how many there
+/// are.
 struct MatmulCost {
-  double tensorCore, sharedMemory, l2, memory, epilogue;
-  int64_t tiles, waves;
+  double tensorCore, sharedMemory, l2, epilogue;
+  double tiles, waves;
+  /// Of the whole kernel: all that it reads and writes once, in microseconds.
+  double memory;
   /// Bytes of shared memory of a CTA.
   int64_t bytes;
 
@@ -61,7 +76,7 @@ struct RankedConfig {
 /// Bytes of shared memory that a kernel with `config` uses: a ring of operand
 /// stages of 128 bytes of K, a staging buffer for each consumer warpgroup, and
 /// barriers.
-int64_t getSharedMemoryBytes(ConfigAttr config);
+int64_t getSharedMemoryBytes(ConfigAttr config, int64_t rowBytes = 0);
 
 /// The cost of `problem` under `config` on `chip`.
 MatmulCost estimateCost(const Chip &chip, const MatmulProblem &problem,
@@ -69,10 +84,29 @@ MatmulCost estimateCost(const Chip &chip, const MatmulProblem &problem,
 
 /// The configs that fit `chip`, best first: tiles of 128 rows (or 64, where no
 /// group has more) and 64, 128 or 256 columns, a consumer warpgroup for 64
-/// rows, as many stages as fit up to 8. Times within 5 % are a tie, which the
-/// larger tile wins.
+/// rows; with swapped operands tiles of 64 to 256 columns and up to 256 rows,
+/// two consumers (one for 64 columns); as many stages as fit. Of those within 8
+/// % of the best, which is a tie, the best one without swapped operands is
+/// first: it compiles in a fraction of the time.
 SmallVector<RankedConfig> rankConfigs(MLIRContext *context, const Chip &chip,
                                       const MatmulProblem &problem);
+
+/// The config of a kernel for launches with at most `rows` rows, all groups
+/// together.
+struct ConfigVariant {
+  int64_t rows;
+  ConfigAttr config;
+};
+
+/// At most `count` configs for any number of rows: of the divisions of the
+/// numbers of rows from 2^4 to 2^16 into as many ranges, the one with the least
+/// product of time over least time. In order of rows; the last has no limit;
+/// fewer than `count` where a further one gains nothing. The rows of `problem`
+/// do not matter: they are spread over its groups at random.
+SmallVector<ConfigVariant> selectVariants(MLIRContext *context,
+                                          const Chip &chip,
+                                          const MatmulProblem &problem,
+                                          int64_t count);
 
 } // namespace mlir::moeq
 

@@ -10,6 +10,7 @@
 #include "MatmulKernelDetail.h"
 
 #include "moeq/Target/Chips.h"
+#include "moeq/Target/CudaToolkit.h"
 #include "moeq/Target/Manifest.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -37,6 +38,10 @@ static FailureOr<moeq::Chip> getChip(Operation *op) {
   return chip;
 }
 
+/// Elements of an accumulator beside which registers are short, and the bytes of
+/// spill stores that its kernel may have.
+static constexpr int64_t kWideAccumulator = 128 * 160, kFewSpills = 24;
+
 template <typename OpTy>
 static LogicalResult outlineMatmul(OpTy op, gpu::GPUModuleOp module) {
   FailureOr<moeq::Chip> chip = getChip(op);
@@ -60,6 +65,12 @@ static LogicalResult outlineMatmul(OpTy op, gpu::GPUModuleOp module) {
     return failure();
   if (Attribute config = op->getAttr("config"))
     kernel->function->setAttr("moeq.config", config);
+  // The largest tiles with swapped operands win with a few spills, too
+  // (docs/Performance.md, "Spills").
+  if (spec->swapAb &&
+      getConsumerRows(*spec) * spec->tileRows >= kWideAccumulator)
+    kernel->function->setAttr(moeq::kMaxSpillStoresAttr,
+                              OpBuilder(op).getI64IntegerAttr(kFewSpills));
 
   MatmulView view(op);
   ImplicitLocOpBuilder b(op->getLoc(), op);

@@ -1,4 +1,4 @@
-// RUN: moeq-opt %s -verify-diagnostics -moeq-plan
+// RUN: moeq-opt %s -verify-diagnostics -moeq-plan=min-tile=1
 
 module attributes {moeq.target = #moeq.target<chip = "sm_42">} {
   func.func @unknown_chip(%o: tensor<9xi32>, %a: tensor<?x64xbf16>, %w: tensor<8x64x64xbf16>,

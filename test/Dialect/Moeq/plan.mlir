@@ -1,4 +1,10 @@
-// RUN: moeq-opt %s -split-input-file -moeq-plan | FileCheck %s
+// RUN: moeq-opt %s -split-input-file -moeq-plan=min-tile=1 | FileCheck %s
+// RUN: moeq-opt %s -split-input-file -moeq-plan | FileCheck %s --check-prefix=LARGE
+
+// LARGE-LABEL: func @swapped(
+// LARGE:       moeq.plan
+// LARGE-LABEL: func @dynamic(
+// LARGE-NOT:   moeq.plan
 
 !a = !moeq.scaled<f8E4M3FN, block = [*], scale = f32>
 

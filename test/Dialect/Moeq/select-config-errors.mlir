@@ -1,7 +1,9 @@
 // RUN: moeq-opt %s -split-input-file -verify-diagnostics -moeq-select-config
 // RUN: not moeq-opt %s -split-input-file -moeq-select-config=expected-rows=0 2>&1 | FileCheck %s --check-prefix=ROWS
 // RUN: not moeq-opt %s -split-input-file -moeq-select-config=chip=sm_13 2>&1 | FileCheck %s --check-prefix=CHIP
+// RUN: not moeq-opt %s -split-input-file -moeq-select-config=variants=-1 2>&1 | FileCheck %s --check-prefix=VARIANTS
 
+// VARIANTS: error: expects positive variants, got -1
 // ROWS: error: expects positive expected-rows, got 0
 // CHIP: :[[@LINE+3]]:8: error: expects a chip out of sm_80, sm_89, sm_90a, sm_100a, sm_120a, got 'sm_13'
 func.func @option(%a: tensor<?x64xf32>, %b: tensor<128x64xf32>, %out: tensor<?x128xf32>)

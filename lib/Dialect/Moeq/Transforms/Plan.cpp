@@ -31,11 +31,14 @@ static int64_t getWidthStep(GroupedMatmulOp op) {
 }
 
 /// Whether the kernel of `op` takes its rows in tiles of several widths, from
-/// tensors, which have no plan yet.
-static bool wantsPlan(GroupedMatmulOp op) {
+/// tensors, which have no plan yet. Its tiles have at least `minTile` elements.
+static bool wantsPlan(GroupedMatmulOp op, int64_t minTile) {
   std::optional<ConfigAttr> config = op.getConfig();
   if (!config || !config->getSwapAb() || op.getPlan() || op.isMasked() ||
       op.getNumResults() == 0)
+    return false;
+  ArrayRef<int64_t> tile = config->getTile();
+  if (tile[0] * tile[1] < minTile)
     return false;
   int64_t groups =
       cast<ShapedType>(op.getRhs().front().getType()).getDimSize(0);
@@ -63,9 +66,11 @@ static LogicalResult insertPlan(GroupedMatmulOp op) {
 
 namespace {
 struct Plan : moeq::impl::MoeqPlanBase<Plan> {
+  using MoeqPlanBase::MoeqPlanBase;
+
   void runOnOperation() override {
     WalkResult result = getOperation()->walk([&](GroupedMatmulOp op) {
-      if (!wantsPlan(op))
+      if (!wantsPlan(op, minTile))
         return WalkResult::advance();
       ++numPlans;
       return failed(insertPlan(op)) ? WalkResult::interrupt()

@@ -10,6 +10,10 @@
 #include "moeq/Target/CostModel.h"
 #include "moeq/Target/TargetChip.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -31,22 +35,47 @@ static int64_t getOr(int64_t extent, int64_t expected) {
   return ShapedType::isDynamic(extent) ? expected : extent;
 }
 
+/// Whether each scale of an operand [.., rows, K] spans all of K.
+static bool spansDepth(const OperandInfo &info) {
+  int64_t rank = info.getRank();
+  return !info.scaled ||
+         ShapedType::isDynamic(info.scaled.getBlockOf(rank - 1, rank));
+}
+
+/// Whether the tensor cores multiply the values as they are.
+static bool multipliesAsStored(Type lhs, Type rhs) {
+  auto isFloat8 = [](Type type) {
+    return isa<Float8E4M3FNType, Float8E5M2Type>(type);
+  };
+  return (isFloat8(lhs) && isFloat8(rhs)) ||
+         (lhs == rhs && (lhs.isBF16() || lhs.isF16() || lhs.isInteger(8)));
+}
+
 /// The problem of a matmul or, with three dimensions of `rhs`, a grouped one.
-static MatmulProblem getProblem(const OperandInfo &lhs, const OperandInfo &rhs,
-                                Type out, int64_t expectedRows) {
+template <typename OpTy>
+static MatmulProblem getProblem(OpTy op, const OperandInfo &lhs,
+                                const OperandInfo &rhs, int64_t expectedRows) {
   MatmulProblem problem;
   bool grouped = rhs.getRank() == 3;
   problem.groups = grouped ? getOr(rhs.shape[0], kExpectedExperts) : 1;
-  problem.rows = ShapedType::isDynamic(lhs.shape[0])
-                     ? expectedRows
-                     : llvm::divideCeil(lhs.shape[0],
-                                        std::max<int64_t>(problem.groups, 1));
+  ArrayRef<int64_t> outShape =
+      cast<ShapedType>(op.getOuts().getType()).getShape();
+  if (outShape.size() == 3) // Each group has room for as many.
+    problem.rows = ShapedType::isDynamic(outShape[1])
+                       ? expectedRows
+                       : std::min(expectedRows, outShape[1]);
+  else
+    problem.rows = ShapedType::isDynamic(outShape[0])
+                       ? expectedRows
+                       : llvm::divideCeil(outShape[0],
+                                          std::max<int64_t>(problem.groups, 1));
   problem.columns = getOr(rhs.shape[rhs.getRank() - 2], kExpectedExtent);
   problem.depth =
       getOr(rhs.shape.back(), getOr(lhs.shape.back(), kExpectedExtent));
   problem.lhsBits = lhs.getValueType().getIntOrFloatBitWidth();
   problem.rhsBits = rhs.getValueType().getIntOrFloatBitWidth();
-  problem.outBits = out.getIntOrFloatBitWidth();
+  problem.outBits =
+      cast<ShapedType>(op.getOuts().getType()).getElementTypeBitWidth();
   // E8M0 scales on both sides: the products are of bf16.
   bool mx = lhs.scaled && rhs.scaled &&
             isa<Float8E8M0FNUType>(lhs.scaled.getScale()) &&
@@ -58,35 +87,118 @@ static MatmulProblem getProblem(const OperandInfo &lhs, const OperandInfo &rhs,
       rhs.scaled.getBlockOf(rank - 2, rank) == 1 &&
       !ShapedType::isDynamic(rhs.scaled.getBlockOf(rank - 1, rank)))
     problem.maxTileColumns = 128;
+
+  Type lhsType = lhs.getValueType(), rhsType = rhs.getValueType();
+  AccumulateAttr accumulate = op.getAccumulateAttr();
+  problem.promotes =
+      problem.multiplyBits == 8 &&
+      (!spansDepth(lhs) || !spansDepth(rhs) ||
+       (accumulate && !accumulate.isFast() && !lhsType.isInteger()));
+  problem.isGrouped = grouped;
+  problem.canSwap = grouped && multipliesAsStored(lhsType, rhsType);
+  problem.isInteger = lhsType.isInteger();
+  if (op.getGated())
+    problem.columnStep = 2 * kGateGroup;
+  auto addRowBytes = [&](Type element) {
+    problem.rowBytes += llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
+  };
+  if (lhs.scaled)
+    addRowBytes(lhs.scaled.getScale());
+  for (auto [map, operand] :
+       llvm::zip_equal(op.getEpilogueMaps(), op.getEpilogueOperands()))
+    if (static_cast<EpilogueMap>(map) == EpilogueMap::Row)
+      addRowBytes(cast<ShapedType>(operand.getType()).getElementType());
   return problem;
+}
+
+static remark::detail::InFlightRemark startRemark(Operation *op) {
+  return remark::analysis(
+      op->getLoc(),
+      remark::RemarkOpts::name("config").category("moeq-select-config"));
+}
+
+static void printProblem(raw_ostream &os, const Chip &chip,
+                         const MatmulProblem &problem) {
+  os << "N " << problem.columns << ", K " << problem.depth << " on "
+     << chip.name << ": ";
 }
 
 /// Tells why the first of `ranked` was chosen.
 static void remarkChoice(Operation *op, const Chip &chip,
                          const MatmulProblem &problem,
                          ArrayRef<RankedConfig> ranked) {
-  auto remark = remark::analysis(
-      op->getLoc(),
-      remark::RemarkOpts::name("config").category("moeq-select-config"));
+  auto remark = startRemark(op);
   if (!remark)
     return;
   std::string text;
   llvm::raw_string_ostream os(text);
-  os << problem.groups << " x " << problem.rows << " rows, N "
-     << problem.columns << ", K " << problem.depth << " on " << chip.name
-     << ": ";
+  os << problem.groups << " x " << problem.rows << " rows, ";
+  printProblem(os, chip, problem);
   llvm::interleave(
       ranked, os,
       [&](const RankedConfig &candidate) {
-        ArrayRef<int64_t> tile = candidate.config.getTile();
-        os << '[' << tile[0] << ", " << tile[1] << "] "
-           << candidate.config.getStages() << " stages "
+        os << candidate.config << ' '
            << llvm::formatv("{0:f1}", candidate.cost.getTotal()) << " us ("
-           << candidate.cost.waves << " waves, " << candidate.cost.getBound()
-           << ')';
+           << llvm::formatv("{0:f1}", candidate.cost.waves) << " waves, "
+           << candidate.cost.getBound() << ')';
       },
       "; ");
   remark << text;
+}
+
+static void remarkVariants(Operation *op, const Chip &chip,
+                           const MatmulProblem &problem,
+                           ArrayRef<ConfigVariant> variants) {
+  auto remark = startRemark(op);
+  if (!remark)
+    return;
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << problem.groups << " groups, ";
+  printProblem(os, chip, problem);
+  for (const ConfigVariant &variant : variants.drop_back())
+    os << variant.config << " up to " << variant.rows << " rows; ";
+  os << variants.back().config;
+  remark << text;
+}
+
+/// The rows of a result, an index.
+static Value getRows(OpBuilder &b, Location loc, Value outs) {
+  return isa<MemRefType>(outs.getType())
+             ? Value(memref::DimOp::create(b, loc, outs, 0))
+             : Value(tensor::DimOp::create(b, loc, outs, 0));
+}
+
+/// Replaces `op` by one of its copies, a copy for each variant.
+template <typename OpTy>
+static void emitVariants(OpTy op, ArrayRef<ConfigVariant> variants) {
+  OpBuilder b(op);
+  Location loc = op.getLoc();
+  Value rows = getRows(b, loc, op.getOuts());
+  auto emitCopy = [&](const ConfigVariant &variant) -> ResultRange {
+    auto copy = cast<OpTy>(b.clone(*op));
+    copy.setConfigAttr(variant.config);
+    return copy->getResults();
+  };
+  auto emit = [&](auto &&emitRest,
+                  ArrayRef<ConfigVariant> rest) -> ResultRange {
+    if (rest.size() == 1)
+      return emitCopy(rest.front());
+    Value most = arith::ConstantIndexOp::create(b, loc, rest.front().rows);
+    Value isTaken =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ule, rows, most);
+    auto branch = scf::IfOp::create(b, loc, op->getResultTypes(), isTaken,
+                                    /*addThenBlock=*/true,
+                                    /*addElseBlock=*/true);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToEnd(branch.thenBlock());
+    scf::YieldOp::create(b, loc, emitCopy(rest.front()));
+    b.setInsertionPointToEnd(branch.elseBlock());
+    scf::YieldOp::create(b, loc, emitRest(emitRest, rest.drop_front()));
+    return branch.getResults();
+  };
+  op->replaceAllUsesWith(emit(emit, variants));
+  op->erase();
 }
 
 namespace {
@@ -94,10 +206,12 @@ struct SelectConfig : moeq::impl::MoeqSelectConfigBase<SelectConfig> {
   using MoeqSelectConfigBase::MoeqSelectConfigBase;
 
   LogicalResult initialize(MLIRContext *context) override {
-    if (expectedRows > 0)
-      return success();
-    return emitError(UnknownLoc::get(context))
-           << "expects positive expected-rows, got " << expectedRows.getValue();
+    for (Option<int64_t> *option : {&expectedRows, &variants})
+      if (*option <= 0)
+        return emitError(UnknownLoc::get(context))
+               << "expects positive " << option->getArgStr() << ", got "
+               << option->getValue();
+    return success();
   }
 
   void runOnOperation() override {
@@ -127,8 +241,7 @@ private:
     FailureOr<Chip> target = getTargetChip(op, chip);
     if (failed(lhs) || failed(rhs) || failed(target))
       return failure();
-    Type out = cast<ShapedType>(op.getOuts().getType()).getElementType();
-    MatmulProblem problem = getProblem(*lhs, *rhs, out, expectedRows);
+    MatmulProblem problem = getProblem(op, *lhs, *rhs, expectedRows);
     SmallVector<RankedConfig> ranked =
         rankConfigs(&getContext(), *target, problem);
     if (ranked.empty())
@@ -136,6 +249,15 @@ private:
              << "expects shared memory for two stages of the smallest tile, "
                 "got "
              << target->sharedMemory << " bytes on " << target->name;
+    auto out = cast<ShapedType>(op.getOuts().getType());
+    if (variants > 1 && out.getRank() == 2 && out.isDynamicDim(0)) {
+      SmallVector<ConfigVariant> selected =
+          selectVariants(&getContext(), *target, problem, variants);
+      remarkVariants(op, *target, problem, selected);
+      numSelected += selected.size();
+      emitVariants(op, selected);
+      return success();
+    }
     remarkChoice(op, *target, problem, ranked);
     op.setConfigAttr(ranked.front().config);
     ++numSelected;
