@@ -110,9 +110,7 @@ class Artifact:
             (directory / name).write_bytes(data)
 
 
-def compile(
-    module: Module, chip: str = "sm_90a", out_dir=None, variants: int = 1
-) -> Artifact:
+def compile(module: Module, chip: str = "sm_90a", out_dir=None, variants: int = 1) -> Artifact:
     """Compiles the functions of a module for a chip, and saves them in `out_dir`. A matmul gets
     up to `variants` kernels, each for a range of rows."""
     handle = module.context.call(

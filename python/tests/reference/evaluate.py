@@ -27,7 +27,9 @@ GROUPS = {
     "moeq.activate": ("input", "row_weight", "outs"),
     "moeq.act_quant": ("input", "row_weight", "outs"),
     "moeq.matmul": ("lhs", "rhs", "epilogue_operands", "outs"),
-    "moeq.grouped_matmul": ("lhs", "rhs", "offsets", "plan", "epilogue_operands", "outs"),
+    "moeq.grouped_matmul": (
+        "lhs", "rhs", "offsets", "counts", "rows", "plan", "epilogue_operands", "outs",
+    ),
     "moeq.experts": (
         "hidden", "logits", "w13", "w2", "router_bias", "bias13", "bias2", "expert_map", "outs",
     ),
