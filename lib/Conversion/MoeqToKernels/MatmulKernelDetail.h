@@ -111,8 +111,10 @@ inline int64_t getProducerRegisters(const MatmulKernelSpec &spec) {
   return spec.isGathered ? 56 : 40;
 }
 inline int64_t getConsumerRegisters(const MatmulKernelSpec &spec) {
-  int64_t share =
-      (65536 / kWarpgroupThreads - getProducerRegisters(spec)) / spec.consumers;
+  int64_t threads = kWarpgroupThreads * (1 + spec.consumers);
+  int64_t share = (getLaunchRegisters(threads) / kWarpgroupThreads -
+                   getProducerRegisters(spec)) /
+                  spec.consumers;
   return std::min<int64_t>(share / 8 * 8, 240);
 }
 

@@ -16,7 +16,7 @@
 // CHECK:             %[[COLUMN:.*]] = arith.muli %[[K]], %c128_i32
 // CHECK:             moeq_gpu.ring.fill {{.*}} from(%{{[^ ]*}} at %{{.*}}, %[[COLUMN]])
 // CHECK:             moeq_gpu.ring.gather {{.*}} from(%[[A]], %[[COLUMN]]) pitch(%c4096_i32) indices(%[[I]]#0, %[[I]]#1, %[[I]]#2, %[[I]]#3)
-// CHECK:         consumers(2, 240)
+// CHECK:         consumers(2, 232)
 // CHECK:             moeq_gpu.load {{.*}} indices(%[[INDEX]]) : <64x1xf32>
 // CHECK-LABEL: func.func @blocks(
 // CHECK-SAME:      %[[A:[^:]*]]: memref<?x4096xf8E4M3FN>

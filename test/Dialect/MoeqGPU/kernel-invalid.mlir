@@ -195,7 +195,7 @@ module attributes {moeq.target = #moeq.target<chip = "sm_89">} {
 // -----
 
 llvm.func @registers() {
-  // expected-error@+1 {{expects at most 65536 registers of all threads, got 66560}}
+  // expected-error@+1 {{expects at most the 64512 registers that all threads start with, got 66560}}
   moeq_gpu.roles producer(40) {
   } consumers(2, 240) {
   ^bb0(%w: i32):

@@ -107,8 +107,10 @@ LogicalResult RolesOp::verifyRegions() {
   KernelBudget budget = getKernelBudget(*this);
   if (budget.threads > 1024)
     return emitOpError("expects at most 1024 threads, got ") << budget.threads;
-  if (budget.registers > 65536)
-    return emitOpError("expects at most 65536 registers of all threads, got ")
+  if (int64_t launch = getLaunchRegisters(budget.threads);
+      budget.registers > launch)
+    return emitOpError("expects at most the ")
+           << launch << " registers that all threads start with, got "
            << budget.registers;
   if (budget.namedBarriers > 16)
     return emitOpError("expects at most 16 named barriers, got ")

@@ -56,6 +56,14 @@ struct KernelBudget {
   int64_t namedBarriers = 1;
 };
 
+/// The registers that `threads` of one CTA a multiprocessor have together when
+/// they start: a multiple of 8 a thread. What its roles have later comes from
+/// these; a role that asks for more waits for ever.
+inline int64_t getLaunchRegisters(int64_t threads) {
+  constexpr int64_t all = 65536, most = 256;
+  return threads * std::min(all / threads / 8 * 8, most);
+}
+
 /// Computes the budget of the kernel that holds `roles`.
 KernelBudget getKernelBudget(RolesOp roles);
 
