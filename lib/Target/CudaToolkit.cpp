@@ -185,10 +185,10 @@ LogicalResult mlir::moeq::verifyAssembly(Location loc, const Assembly &assembly,
   for (const KernelUsage &kernel : assembly.kernels)
     if (kernel.spillStores > maxSpillStores ||
         (maxSpillStores == 0 && kernel.spillLoads > 0))
-      return emitError(loc) << "kernel '" << kernel.name << "' expects at most "
-                            << maxSpillStores << " bytes of spill stores, got "
-                            << kernel.spillStores << " (and "
-                            << kernel.spillLoads << " bytes of spill loads)";
+      emitWarning(loc) << "kernel '" << kernel.name << "' expects at most "
+                       << maxSpillStores << " bytes of spill stores, got "
+                       << kernel.spillStores << " (and " << kernel.spillLoads
+                       << " bytes of spill loads)";
   if (assembly.notes.empty())
     return success();
   InFlightDiagnostic diagnostic =

@@ -40,7 +40,7 @@ std::string verify(const Assembly &assembly, int64_t maxSpillStores) {
                                   [&](Diagnostic &d) { text += d.str(); });
   LogicalResult result =
       verifyAssembly(UnknownLoc::get(&context), assembly, maxSpillStores);
-  EXPECT_EQ(succeeded(result), text.empty());
+  EXPECT_EQ(succeeded(result), assembly.notes.empty());
   return text;
 }
 
@@ -62,7 +62,7 @@ TEST(Ptxas, Usage) {
   EXPECT_TRUE(assembly.notes.empty());
 }
 
-TEST(Ptxas, SpillsAreErrorsUnlessRecorded) {
+TEST(Ptxas, SpillsAreWarnedOfUnlessRecorded) {
   Assembly assembly;
   parsePtxasOutput(kClean, assembly);
   EXPECT_EQ(verify(assembly, 0),

@@ -50,8 +50,9 @@ FailureOr<Assembly> assemblePtx(Location loc, StringRef ptx, StringRef chip,
 /// Reads what `ptxas -v` printed into `assembly`.
 void parsePtxasOutput(StringRef output, Assembly &assembly);
 
-/// Checks that no kernel spills more than `maxSpillStores` bytes and that ptxas
-/// noted nothing else; an error at `loc` otherwise.
+/// Checks that ptxas noted nothing, such as serialized wgmma: an error at `loc`
+/// otherwise. Warns of kernels that spill more than `maxSpillStores` bytes: they
+/// are right, only slower.
 LogicalResult verifyAssembly(Location loc, const Assembly &assembly,
                              int64_t maxSpillStores);
 

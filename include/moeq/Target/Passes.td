@@ -54,8 +54,8 @@ def SerializeKernels : Pass<"moeq-serialize-kernels", "::mlir::ModuleOp"> {
     Each `gpu.module`, all in the LLVM dialect and with one `#nvvm.target`, is
     translated to LLVM IR, linked with libdevice where it calls it, optimized and
     emitted. What is not in the LLVM dialect, and functions that nothing defines,
-    are errors. `format=bin` assembles the PTX by ptxas, and a kernel that spills
-    or whose wgmma are serialized is an error, unless the kernel carries
+    are errors. `format=bin` assembles the PTX by ptxas. A kernel whose wgmma are
+    serialized is an error, and one that spills a warning, unless it carries
     `moeq.max_spill_stores`, the bytes of spill stores, at most 24, that were
     measured to be worth it.
   }];
