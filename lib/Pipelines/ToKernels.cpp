@@ -39,6 +39,7 @@ void mlir::moeq::buildToTiles(OpPassManager &pm, int64_t variants) {
 
 void mlir::moeq::buildToKernels(OpPassManager &pm) {
   pm.addPass(createMoeqOutlineKernels());
+  pm.addPass(createMoeqOverlapKernels());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
 }

@@ -211,6 +211,17 @@ static Array getCluster(FunctionOpInterface kernel) {
   return cluster;
 }
 
+/// Whether a kernel itself waits until the one before it has ended.
+static bool waitsForPrevious(FunctionOpInterface kernel) {
+  return kernel
+      ->walk([](NVVM::GriddepcontrolOp op) {
+        return op.getKind() == NVVM::GridDepActionKind::wait
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 LogicalResult EntryWriter::addKernel(gpu::LaunchFuncOp launch,
                                      const Expr &condition) {
   auto kernel = SymbolTable::lookupNearestSymbolFrom<FunctionOpInterface>(
@@ -238,7 +249,7 @@ LogicalResult EntryWriter::addKernel(gpu::LaunchFuncOp launch,
 
   std::string name = kernel.getName().str();
   Value sharedMemory = launch.getDynamicSharedMemorySize();
-  kernels.push_back(Object{
+  Object entry{
       {"name", name},
       {"file", name + ".ptx"},
       {"cubin", hasCubins ? Expr(name + ".cubin") : Expr(nullptr)},
@@ -250,8 +261,10 @@ LogicalResult EntryWriter::addKernel(gpu::LaunchFuncOp launch,
       {"shared_memory", sharedMemory ? values.getExpr(sharedMemory) : Expr(0)},
       {"parameters", std::move(parameters)},
       {"config", printAttribute(kernel->getAttr("moeq.config"))},
-      {"condition",
-       condition.getAsInteger() == 1 ? Expr(nullptr) : condition}});
+      {"condition", condition.getAsInteger() == 1 ? Expr(nullptr) : condition}};
+  if (waitsForPrevious(kernel))
+    entry["programmatic"] = true;
+  kernels.push_back(std::move(entry));
   return failure(values.hasFailed());
 }
 

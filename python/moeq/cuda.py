@@ -19,7 +19,7 @@ from moeq.errors import Error
 
 ATTRIBUTE_SM_COUNT = 16
 FUNCTION_MAX_DYNAMIC_SHARED_MEMORY = 8
-LAUNCH_CLUSTER_DIMENSION = 4
+LAUNCH_CLUSTER_DIMENSION, LAUNCH_PROGRAMMATIC_SERIALIZATION = 4, 6
 JIT_ERROR_LOG_BUFFER, JIT_ERROR_LOG_SIZE = 5, 6
 NO_BINARY_FOR_GPU = 209
 
@@ -158,25 +158,22 @@ class TensorMaps:
             )
 
 
-def launch(function, grid, block, cluster, shared_memory, stream, parameters) -> None:
-    """Enqueues a kernel. `parameters` is an array of pointers to its arguments."""
-    if tuple(cluster) == (1, 1, 1):
-        call(
-            "cuLaunchKernel",
-            function,
-            *map(c_uint, (*grid, *block, shared_memory)),
-            c_void_p(stream),
-            parameters,
-            None,
-        )
-        return
-    attribute = LaunchAttribute(LAUNCH_CLUSTER_DIMENSION, 0, (c_uint * 16)(*cluster))
+def launch(
+    function, grid, block, cluster, shared_memory, stream, parameters, programmatic
+) -> None:
+    """Enqueues a kernel. `parameters` is an array of pointers to its arguments. A
+    `programmatic` one may start before the kernel before it has ended."""
+    attributes = []
+    if tuple(cluster) != (1, 1, 1):
+        attributes.append((LAUNCH_CLUSTER_DIMENSION, 0, (c_uint * 16)(*cluster)))
+    if programmatic:
+        attributes.append((LAUNCH_PROGRAMMATIC_SERIALIZATION, 0, (c_uint * 16)(1)))
     config = LaunchConfig(
         (c_uint * 3)(*grid),
         (c_uint * 3)(*block),
         shared_memory,
         stream,
-        ctypes.pointer(attribute),
-        1,
+        (LaunchAttribute * len(attributes))(*attributes),
+        len(attributes),
     )
     call("cuLaunchKernelEx", byref(config), function, parameters, None)

@@ -26,8 +26,8 @@ class Launch:
         self.kernels, self.keep = kernels, keep
 
     def __call__(self, stream: int = 0) -> None:
-        for function, grid, block, cluster, shared_memory, parameters in self.kernels:
-            cuda.launch(function, grid, block, cluster, shared_memory, stream, parameters)
+        for function, shape, parameters, programmatic in self.kernels:
+            cuda.launch(function, *shape, stream, parameters, programmatic)
 
 
 class Kernels:
@@ -121,8 +121,8 @@ class Kernels:
                 for a in arguments
             ]
             parameters = (ctypes.c_void_p * len(addresses))(*addresses)
-            cluster = kernel.get("cluster", [1, 1, 1])
-            bound.append((function, grid, block, cluster, shared_memory, parameters))
+            shape = grid, block, kernel.get("cluster", [1, 1, 1]), shared_memory
+            bound.append((function, shape, parameters, kernel.get("programmatic", False)))
             keep.append(arguments)
         return Launch(bound, keep)
 

@@ -131,16 +131,11 @@ class FakeDriver:
         self.boxes.append((address.value, list(rest[0])))
         return 0
 
-    def cuLaunchKernel(self, function, *arguments):  # noqa: N802
-        numbers = [a.value for a in arguments[:7]]
-        self.launches.append((numbers, arguments[7].value, arguments[8]))
-        return 0
-
     def cuLaunchKernelEx(self, config, function, parameters, extra):  # noqa: N802
         config = config._obj
         numbers = [*config.grid, *config.block, config.shared_memory]
-        cluster = list(config.attributes[0].value)[:3]
-        self.launches.append((numbers, config.stream, parameters, cluster))
+        attributes = {a.id: list(a.value) for a in config.attributes[: config.num_attributes]}
+        self.launches.append((numbers, config.stream, parameters, attributes))
         return 0
 
 
@@ -173,11 +168,11 @@ def read(parameters, index, ctype):
 def test_launch(fake, kernels):
     kernels.launch("layer", tensors(9), stream=5)
     first, second = fake.launches
-    assert first[0] == [3, 1, 1, 128, 1, 1, 0] and first[1] == 5
+    assert first[0] == [3, 1, 1, 128, 1, 1, 0] and first[1] == 5 and first[3] == {}
     assert read(first[2], 0, ctypes.c_uint64) == 0x1010
     assert read(first[2], 1, ctypes.c_int32) == 9
     assert second[0] == [132, 1, 1, 384, 1, 1, 200000] and second[1] == 5
-    assert second[3] == [2, 1, 1]
+    assert second[3].keys() == {4} and second[3][4][:3] == [2, 1, 1]
     assert fake.tensor_map == (0, 2, 0x10000000 + 256, [64, 9], [64])
     assert second[2][0] % 64 == 0
     assert read(second[2], 1, ctypes.c_uint64) == 0x2000
@@ -196,6 +191,16 @@ def test_tensor_maps_of_several_boxes(fake, kernels):
     assert start % 64 == 0
     assert fake.boxes == [(start, [64, 8]), (start + 128, [64, 16]), (start + 256, [64, 24])]
     assert fake.tensor_map == (0, 2, 0x10000000 + 256, [64, 9], [64])
+
+
+def test_programmatic_launches(fake, kernels):
+    """CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, beside others."""
+    for kernel in kernels.entry("layer")["kernels"]:
+        kernel["programmatic"] = True
+    kernels.launch("layer", tensors(9))
+    first, second = [launch[3] for launch in fake.launches]
+    assert first.keys() == {6} and first[6][0] == 1
+    assert second.keys() == {4, 6} and second[4][:3] == [2, 1, 1] and second[6][0] == 1
 
 
 def test_conditions_and_empty_grids(fake, kernels):

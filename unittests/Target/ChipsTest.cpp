@@ -88,6 +88,8 @@ TEST(Chips, PtxVersions) {
               chip.minPtxVersion);
     EXPECT_EQ(*selectPtxVersion(errors.loc, chip, 90), 90);
     EXPECT_GE(chip.defaultPtxVersion, chip.minPtxVersion);
+    // The PTX ISA of griddepcontrol is 7.8, older than all chips that have it.
+    EXPECT_EQ(chip.hasDependentLaunch, chip.minPtxVersion > 78);
   }
   EXPECT_EQ(errors.text, "");
 

@@ -74,6 +74,22 @@ def MoeqOutlineKernels : Pass<"moeq-outline-kernels", "::mlir::ModuleOp"> {
   ];
 }
 
+def MoeqOverlapKernels : Pass<"moeq-overlap-kernels", "::mlir::ModuleOp"> {
+  let summary = "let a kernel start before the previous one has ended";
+  let description = [{
+    Each kernel of a `gpu.module` lets the next one start (`nvvm.griddepcontrol
+    launch_dependents`) when it starts itself, and waits until those before it
+    have ended and what they wrote is visible (`nvvm.griddepcontrol wait`) before
+    the first op that may access memory: the prologue of a matmul, which makes
+    barriers and prefetches tensor maps, comes before. Inputs are no longer
+    `llvm.noalias` and `llvm.readonly`: they are not constant while the kernel
+    runs, and loads of constants could move up across the wait. The manifest has
+    `"programmatic": true` then. Launched in the ordinary way such a kernel never
+    waits. Does nothing for chips before sm_90.
+  }];
+  let dependentDialects = ["::mlir::NVVM::NVVMDialect"];
+}
+
 def MoeqSmallFloatsToNVVM
     : Pass<"moeq-small-floats-to-nvvm", "::mlir::gpu::GPUModuleOp"> {
   let summary = "conversions of fp8 to the instructions of the chip";

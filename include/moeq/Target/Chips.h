@@ -42,6 +42,9 @@ struct Chip {
   double bandwidth;
   /// Whether the tensor cores multiply fp8.
   bool hasFp8;
+  /// Whether a kernel may start before the previous one has ended
+  /// (griddepcontrol).
+  bool hasDependentLaunch;
 };
 
 /// Bytes that a kernel may use without asking: past it, shared memory is

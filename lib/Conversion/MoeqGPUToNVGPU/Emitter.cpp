@@ -41,10 +41,8 @@ Value Emitter::at(Value base, Type type, int64_t index) {
                              LLVM::GEPArg(static_cast<int32_t>(index)));
 }
 
-Value Emitter::loadConstant(Type type, Value address, int64_t alignment) {
-  return LLVM::LoadOp::create(b, loc, type, address, alignment,
-                              /*isVolatile=*/false,
-                              /*isNonTemporal=*/false, /*isInvariant=*/true);
+Value Emitter::loadGlobal(Type type, Value address, int64_t alignment) {
+  return LLVM::LoadOp::create(b, loc, type, address, alignment);
 }
 
 Value moeq_gpu::emitChunkAddress(Emitter &e, Value panel, Value row,
@@ -55,8 +53,8 @@ Value moeq_gpu::emitChunkAddress(Emitter &e, Value panel, Value row,
 }
 
 Emitter::Gathered Emitter::gather(Value indices, Value place) {
-  Value index = loadConstant(b.getI32Type(),
-                             at(indices, b.getI32Type(), toI64(place)), 4);
+  Value index =
+      loadGlobal(b.getI32Type(), at(indices, b.getI32Type(), toI64(place)), 4);
   Value exists = isNonNegative(index);
   return {select(exists, index, i32(0)), exists};
 }

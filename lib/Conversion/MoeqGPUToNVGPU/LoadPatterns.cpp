@@ -80,7 +80,7 @@ struct LoadLowering : KernelPattern<LoadOp> {
               ? e.at(start, element, minor)
               : e.at(start, element,
                      place(column, minor, minorEnd, width, minorIndices));
-      Value value = e.loadConstant(loaded, address, bytes * width);
+      Value value = e.loadGlobal(loaded, address, bytes * width);
       if (exists)
         value = e.select(exists, value, e.zero(loaded));
       for (int64_t j = 0; j < width; ++j)
@@ -112,7 +112,7 @@ struct LoadStripedLowering : KernelPattern<LoadStripedOp> {
         index = found.index;
         exists = found.exists;
       }
-      Value value = e.loadConstant(
+      Value value = e.loadGlobal(
           element, e.at(adaptor.getBase(), element, e.toI64(index)),
           element.getIntOrFloatBitWidth() / 8);
       values.push_back(exists ? e.select(exists, value, e.zero(element))

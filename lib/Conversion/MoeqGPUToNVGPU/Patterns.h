@@ -100,8 +100,9 @@ public:
   /// The address `index` elements of `type` past `base`.
   Value at(Value base, Type type, Value index);
   Value at(Value base, Type type, int64_t index);
-  /// A load from memory that no one writes during the kernel.
-  Value loadConstant(Type type, Value address, int64_t alignment);
+  /// A load from global memory. It is not invariant: the previous kernel may
+  /// still write there when this one starts, and then waits for it.
+  Value loadGlobal(Type type, Value address, int64_t alignment);
 
   /// The pointer to an address in shared memory. Addresses are i32 there, and
   /// become pointers only where an instruction takes them.

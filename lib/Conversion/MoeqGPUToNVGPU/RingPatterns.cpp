@@ -260,7 +260,7 @@ struct LoadIndicesLowering : KernelPattern<LoadIndicesOp> {
     SmallVector<Value> indices;
     for (int64_t i = 0, n = op.getNumResults(); i < n; ++i) {
       Value row = e.add(first, i * kWarpThreads);
-      Value index = e.loadConstant(
+      Value index = e.loadGlobal(
           e.b.getI32Type(),
           e.at(adaptor.getBase(), e.b.getI32Type(), e.toI64(e.min(row, last))),
           4);

@@ -58,7 +58,7 @@ constexpr int64_t kPlanFields = 4;
 // Row `index` of a plan.
 static SmallVector<Value> emitPlanRow(Emitter &e, Value plan, Value index) {
   auto type = VectorType::get({kPlanFields}, e.b.getI32Type());
-  Value row = e.loadConstant(type, e.at(plan, type, index), 16);
+  Value row = e.loadGlobal(type, e.at(plan, type, index), 16);
   SmallVector<Value> fields;
   for (int64_t i = 0; i < kPlanFields; ++i)
     fields.push_back(LLVM::ExtractElementOp::create(e.b, e.loc, row, e.i32(i)));
@@ -76,11 +76,11 @@ static Group emitGroup(Emitter &e, ScheduleType type,
   Value address = e.at(state.table, i32, index);
   if (type.getMasked()) {
     Value row = e.mul(index, state.rows);
-    Value count = e.min(e.loadConstant(i32, address, 4), state.rows);
+    Value count = e.min(e.loadGlobal(i32, address, 4), state.rows);
     return {index, row, e.add(row, count), Value()};
   }
-  return {index, e.loadConstant(i32, address, 4),
-          e.loadConstant(i32, e.at(address, i32, 1), 4), Value()};
+  return {index, e.loadGlobal(i32, address, 4),
+          e.loadGlobal(i32, e.at(address, i32, 1), 4), Value()};
 }
 
 // The row tiles of a group.

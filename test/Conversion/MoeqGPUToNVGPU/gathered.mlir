@@ -15,7 +15,7 @@ gpu.module @kernels {
     moeq_gpu.roles producer(40) {
       %cursor = moeq_gpu.ring.start : !moeq_gpu.cursor
       // A lane has the index of a row, -1 where that does not exist.
-      // CHECK: %[[I:.*]] = llvm.load {{.*}} invariant {alignment = 4 : i64}
+      // CHECK: %[[I:.*]] = llvm.load {{.*}} {alignment = 4 : i64}
       // CHECK: %[[EXISTS:.*]] = arith.cmpi ult, %{{.*}}, %[[END]]
       // CHECK: %[[I0:.*]] = arith.select %[[EXISTS]], %[[I]], %c-1_i32
       // CHECK: %[[I1:.*]] = arith.select %{{.*}}, %{{.*}}, %c-1_i32
@@ -50,7 +50,7 @@ gpu.module @kernels {
       %vector = moeq_gpu.alloc : !moeq_gpu.vector<40xf32>
       %long = arith.extui %pitch : i32 to i64
       // Elements of vectors by their indices.
-      // CHECK: %[[I:.*]] = llvm.load %{{.*}} invariant {alignment = 4 : i64} : !llvm.ptr<1> -> i32
+      // CHECK: %[[I:.*]] = llvm.load %{{.*}} {alignment = 4 : i64} : !llvm.ptr<1> -> i32
       // CHECK: %[[EXISTS:.*]] = arith.cmpi sge, %[[I]], %c0_i32
       // CHECK: %[[PLACE:.*]] = arith.select %[[EXISTS]], %[[I]], %c0_i32
       // CHECK: %[[LONG:.*]] = arith.extui %[[PLACE]]
@@ -58,12 +58,12 @@ gpu.module @kernels {
       // CHECK: %[[V:.*]] = llvm.load {{.*}} -> f32
       // CHECK: arith.select %[[EXISTS]], %[[V]], %cst
       %s = moeq_gpu.load %a[%row, %column] pitch(%long) row_end(%end) indices(%index) : !moeq_gpu.fragment<64x1xf32>
-      // CHECK: %[[I:.*]] = llvm.load %{{.*}} invariant {alignment = 4 : i64} : !llvm.ptr<1> -> i32
+      // CHECK: %[[I:.*]] = llvm.load %{{.*}} {alignment = 4 : i64} : !llvm.ptr<1> -> i32
       // CHECK: %[[EXISTS:.*]] = arith.cmpi sge, %[[I]], %c0_i32
       // CHECK: %[[V:.*]] = llvm.load {{.*}} -> f32
       // CHECK: arith.select %[[EXISTS]], %[[V]], %cst
       %t = moeq_gpu.load %a[%column, %row] pitch(%long) column_end(%end) indices(%index) transposed : !moeq_gpu.fragment<1x8xf32>
-      // CHECK: %[[I:.*]] = llvm.load %{{.*}} invariant {alignment = 4 : i64} : !llvm.ptr<1> -> i32
+      // CHECK: %[[I:.*]] = llvm.load %{{.*}} {alignment = 4 : i64} : !llvm.ptr<1> -> i32
       // CHECK: %[[EXISTS:.*]] = arith.cmpi sge, %[[I]], %c0_i32
       // CHECK: %[[V:.*]] = llvm.load {{.*}} -> f32
       // CHECK: arith.select %[[EXISTS]], %[[V]], %cst

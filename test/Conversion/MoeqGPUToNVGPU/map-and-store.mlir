@@ -21,12 +21,12 @@ gpu.module @kernels {
       %acc = moeq_gpu.zero : !acc
       // Two rows a thread, not beyond the last one.
       // CHECK: arith.minui
-      // CHECK: llvm.load %{{.*}} invariant {alignment = 4 : i64} : !llvm.ptr<1> -> f32
+      // CHECK: llvm.load %{{.*}} {alignment = 4 : i64} : !llvm.ptr<1> -> f32
       // CHECK: arith.minui
-      // CHECK: llvm.load %{{.*}} invariant {alignment = 4 : i64} : !llvm.ptr<1> -> f32
+      // CHECK: llvm.load %{{.*}} {alignment = 4 : i64} : !llvm.ptr<1> -> f32
       %sa = moeq_gpu.load %scale[%row, %zero] pitch(%one) row_end(%end) : !rows
       // Pairs of columns.
-      // CHECK-COUNT-8: llvm.load %{{.*}} invariant {alignment = 8 : i64} : !llvm.ptr<1> -> vector<2xf32>
+      // CHECK-COUNT-8: llvm.load %{{.*}} {alignment = 8 : i64} : !llvm.ptr<1> -> vector<2xf32>
       %sb = moeq_gpu.load %scale[%zero, %column] pitch(%pitch) aligned : !columns
       // The body runs on pairs of columns.
       // CHECK: arith.mulf %{{.*}} : vector<2xf32>

@@ -106,7 +106,7 @@ gpu.module @kernels {
     moeq_gpu.roles producer(40) {
     } consumers(1, 208) {
     ^bb0(%warpgroup: i32):
-      // CHECK-COUNT-2: llvm.load %{{.*}} invariant {alignment = 4 : i64} : !llvm.ptr<1> -> f32
+      // CHECK-COUNT-2: llvm.load %{{.*}} {alignment = 4 : i64} : !llvm.ptr<1> -> f32
       %v = moeq_gpu.load_striped %p[%row] end(%end) : !moeq_gpu.striped<160xf32>
       %s = moeq_gpu.alloc : !moeq_gpu.vector<160xf32>
       // CHECK: llvm.store %{{.*}}, %{{.*}} {alignment = 4 : i64} : f32, !llvm.ptr<3>
@@ -118,7 +118,7 @@ gpu.module @kernels {
       // CHECK-COUNT-2: llvm.load %{{.*}} {alignment = 8 : i64} : !llvm.ptr<3> -> vector<2xf32>
       %f = moeq_gpu.spread %s[32] : !moeq_gpu.vector<160xf32> -> !moeq_gpu.fragment<1x16xf32>
       // Elements of the transpose, one by one.
-      // CHECK-COUNT-8: llvm.load %{{.*}} invariant {alignment = 4 : i64} : !llvm.ptr<1> -> f32
+      // CHECK-COUNT-8: llvm.load %{{.*}} {alignment = 4 : i64} : !llvm.ptr<1> -> f32
       %g = moeq_gpu.load %p[%row, %row] pitch(%pitch) row_end(%end) transposed : !moeq_gpu.fragment<64x16xf32>
       %t = moeq_gpu.alloc : !moeq_gpu.tile<16x64xf32>
       %h = moeq_gpu.map(%f, %g : !moeq_gpu.fragment<1x16xf32>, !moeq_gpu.fragment<64x16xf32>) at(%row, %row) {
@@ -144,8 +144,8 @@ gpu.module @kernels {
     moeq_gpu.roles producer(40) {
       %i = nvvm.read.ptx.sreg.ctaid.x : i32
       // CHECK: nvvm.vote.sync ballot
-      // CHECK: %[[BEGIN:.*]] = llvm.load %{{.*}} invariant
-      // CHECK: %[[END:.*]] = llvm.load %{{.*}} invariant
+      // CHECK: %[[BEGIN:.*]] = llvm.load %{{.*}}
+      // CHECK: %[[END:.*]] = llvm.load %{{.*}}
       // CHECK: %[[COUNT:.*]] = arith.subi %[[END]], %[[BEGIN]]
       // CHECK: %[[UP:.*]] = arith.addi %[[COUNT]], %c159_i32
       // CHECK: %[[TILES:.*]] = arith.divui %[[UP]], %c160_i32
@@ -175,9 +175,9 @@ gpu.module @kernels {
   llvm.func @planned(%plan: !llvm.ptr<1>, %out: !llvm.ptr<1>) {
     %groups = arith.constant 8 : i32
     %n = arith.constant 14336 : i32
-    // CHECK: llvm.load %{{.*}} invariant {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xi32>
+    // CHECK: llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xi32>
     // CHECK-COUNT-5: nvvm.shfl.sync up
-    // CHECK: %[[SIZES:.*]] = llvm.load %[[PLAN]] invariant
+    // CHECK: %[[SIZES:.*]] = llvm.load %[[PLAN]]
     // CHECK: %[[SIZE:.*]] = llvm.extractelement %[[SIZES]][%c0_i32
     %s = moeq_gpu.schedule plan(%plan) groups(%groups) columns(%n) : !moeq_gpu.schedule<160x256, planned step = 8, groups_per_lane = 1>
     // CHECK: llvm.store %[[SIZE]]
@@ -194,7 +194,7 @@ gpu.module @kernels {
       // CHECK: %[[REST:.*]] = arith.subi %[[I]], %[[WHOLE]]
       // CHECK: arith.divui %[[REST]], %[[PIECES]]
       // CHECK: nvvm.vote.sync ballot
-      // CHECK: %[[GROUP:.*]] = llvm.load %{{.*}} invariant {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xi32>
+      // CHECK: %[[GROUP:.*]] = llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xi32>
       // CHECK: %[[ROW:.*]] = llvm.extractelement %[[GROUP]][%c0_i32
       // CHECK: %[[END:.*]] = llvm.extractelement %[[GROUP]][%c1_i32
       // CHECK: %[[EXPERT:.*]] = llvm.extractelement %[[GROUP]][%c2_i32
