@@ -20,7 +20,7 @@ static constexpr unsigned kGlobal = 1, kShared = 3;
 /// What is in memory for an element type: the type, or i8 where LLVM does not
 /// know it.
 static Type getStorageType(Type element) {
-  bool small = isa<FloatType>(element) && element.getIntOrFloatBitWidth() <= 8;
+  bool small = isa<FloatType>(element) && element.getIntOrFloatBitWidth() == 8;
   return small ? IntegerType::get(element.getContext(), 8) : element;
 }
 

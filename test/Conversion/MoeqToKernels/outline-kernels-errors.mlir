@@ -208,3 +208,12 @@ func.func @stored(%x: memref<?xf32>, %y: memref<?xindex>) {
   }
   return
 }
+
+// -----
+
+// Two to a byte: no address is that of one.
+func.func @packed(%x: memref<?x8xf4E2M1FN>, %y: memref<?x8xf4E2M1FN>) {
+  // expected-error @+1 {{expects memrefs of integers or floats that a kernel can take, got 'memref<?x8xf4E2M1FN>'}}
+  memref.copy %x, %y : memref<?x8xf4E2M1FN> to memref<?x8xf4E2M1FN>
+  return
+}
