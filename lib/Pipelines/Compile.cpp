@@ -21,11 +21,20 @@
 using namespace mlir;
 using namespace mlir::moeq;
 
+namespace {
 /// A level: its name in a dump, and the passes that lead to it.
 struct Level {
   StringLiteral name;
   void (*build)(OpPassManager &, const ToPtxOptions &);
 };
+
+/// What is known of a kernel from its binary: the place of its diagnostics, and
+/// the spill stores that it records as worth it.
+struct Origin {
+  Location loc;
+  int64_t maxSpillStores;
+};
+} // namespace
 
 static constexpr Level kLevels[] = {
     {"1-layer", [](OpPassManager &, const ToPtxOptions &) {}},
@@ -79,13 +88,6 @@ static FailureOr<PtxTarget> selectTarget(ModuleOp module,
     return failure();
   return PtxTarget{*chip, *version};
 }
-
-/// What is known of a kernel from its binary: the place of its diagnostics, and
-/// the spill stores that it records as worth it.
-struct Origin {
-  Location loc;
-  int64_t maxSpillStores;
-};
 
 /// The kernels of the binaries of a module.
 static SmallVector<CompiledKernel>

@@ -98,14 +98,12 @@ mlir::moeq_gpu::emitThreadOffset(Emitter &e, const FragmentLayout &layout) {
   return {row, column};
 }
 
-namespace {
-
 //===----------------------------------------------------------------------===//
 // Matmul
 //===----------------------------------------------------------------------===//
 
 // The wgmma type of operands of `type`.
-NVVM::WGMMATypes getOperandType(Type type) {
+static NVVM::WGMMATypes getOperandType(Type type) {
   if (isa<Float8E4M3FNType>(type))
     return NVVM::WGMMATypes::e4m3;
   if (isa<Float8E5M2Type>(type))
@@ -118,13 +116,14 @@ NVVM::WGMMATypes getOperandType(Type type) {
 // The shared memory descriptor of a K-major tile of one panel (PTX ISA, "wgmma:
 // matrix descriptor"): the address in units of 16 bytes, the stride of 8 rows
 // (1024 bytes) from bit 32, the 128-byte swizzle in bits 62 and 63.
-Value emitDescriptor(Emitter &e, Value tile) {
+static Value emitDescriptor(Emitter &e, Value tile) {
   Value units = arith::ShRUIOp::create(e.b, e.loc, tile, e.i32(4));
   constexpr int64_t fields =
       (int64_t(1) << 62) | (int64_t(64) << 32) | (int64_t(1) << 16);
   return e.bitOr(e.toI64(units), e.i64(fields));
 }
 
+namespace {
 struct MmaLowering : KernelPattern<MmaOp> {
   using KernelPattern::KernelPattern;
 

@@ -425,12 +425,15 @@ struct RingReleaseLowering : KernelPattern<RingReleaseOp> {
     return success();
   }
 };
+} // namespace
 
 // A consumer waits at a barrier of its own, where the one before arrives.
-Value emitTurnBarrier(Emitter &e, const KernelBudget &budget, Value consumer) {
+static Value emitTurnBarrier(Emitter &e, const KernelBudget &budget,
+                             Value consumer) {
   return e.add(consumer, budget.threads / kWarpgroupThreads);
 }
 
+namespace {
 struct TurnWaitLowering : KernelPattern<TurnWaitOp> {
   using KernelPattern::KernelPattern;
 

@@ -167,10 +167,12 @@ struct ScheduleSizeLowering : KernelPattern<ScheduleSizeOp> {
     return success();
   }
 };
+} // namespace
 
 // The group of row tile `tile`, in all lanes, and the row tiles before it.
-std::pair<Group, Value> emitFindGroup(Emitter &e, ScheduleType type,
-                                      const ScheduleState &state, Value tile) {
+static std::pair<Group, Value> emitFindGroup(Emitter &e, ScheduleType type,
+                                             const ScheduleState &state,
+                                             Value tile) {
   // The first lane whose value is beyond `number`, and the value before it.
   auto search = [&](Value prefix, Value number) -> std::pair<Value, Value> {
     Value owner = emitFirstLane(e, e.below(number, prefix));
@@ -195,6 +197,7 @@ std::pair<Group, Value> emitFindGroup(Emitter &e, ScheduleType type,
   return {emitGroup(e, type, state, index), before};
 }
 
+namespace {
 struct ScheduleTileLowering : KernelPattern<ScheduleTileOp> {
   using KernelPattern::KernelPattern;
 
