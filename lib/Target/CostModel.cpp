@@ -37,15 +37,17 @@ static constexpr double kClock = 1.55e9;
 /// Bytes a clock of one multiprocessor from the L2, and from shared memory, of
 /// which a part is lost.
 static constexpr double kL2Rate = 64, kSharedMemoryRate = 128 / 1.2;
+/// The part of the copies from the L2 that nothing hides.
+static constexpr double kExposedL2 = 0.1;
 /// Of a tile's epilogue, which the next tile's main loop does not hide:
 /// microseconds, and microseconds an element.
-static constexpr double kEpilogueTime = 1.1, kEpilogueElementTime = 1e-4;
+static constexpr double kEpilogueTime = 1.1, kEpilogueElementTime = 6e-5;
 /// The part of a last, incomplete wave's missing tiles that is waited for, and
 /// the part of a tile's copies.
 static constexpr double kTail = 0.44, kCopyTail = 0.12;
 /// What a multiprocessor would have copied while its copies, as many bytes as
 /// its stages hold, are late.
-static constexpr double kIdleBytes = 3000;
+static constexpr double kIdleBytes = 500;
 /// How products and copies overlap: the norm that adds their times.
 static constexpr double kOverlap = 3;
 
@@ -69,15 +71,15 @@ static double getEfficiency(ConfigAttr config, bool promotes) {
 }
 
 double MatmulCost::getTotal() const {
-  double products =
-      waves * (std::max({tensorCore, sharedMemory, l2}) + epilogue);
+  double products = waves * (std::max({tensorCore, sharedMemory, l2}) +
+                             kExposedL2 * l2 + epilogue);
   return std::pow(std::pow(products, kOverlap) + std::pow(memory, kOverlap),
                   1 / kOverlap);
 }
 
 StringRef MatmulCost::getBound() const {
   double most = std::max({tensorCore, sharedMemory, l2});
-  if (memory > waves * (most + epilogue))
+  if (memory > waves * (most + kExposedL2 * l2 + epilogue))
     return "device memory";
   if (most == tensorCore)
     return "tensor cores";

@@ -8,7 +8,8 @@
 // An analytic model of the persistent grouped matmul kernel. Each CTA works off
 // whole output tiles; copies from device memory overlap with products:
 //
-//   products = waves * (max(tensor cores / e, shared memory, L2) + epilogue)
+//   products = waves * (max(tensor cores / e, shared memory, L2) + L2 / 10
+//                       + epilogue)
 //   time = (products^3 + memory^3)^(1/3)
 //
 // The terms of `products` are those of the mean tile on one multiprocessor,
