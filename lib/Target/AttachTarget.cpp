@@ -52,7 +52,7 @@ struct AttachTarget : moeq::impl::AttachTargetBase<AttachTarget> {
     if (!named)
       module->setAttr(kTargetAttr,
                       TargetAttr::get(context, StringAttr::get(context, name),
-                                      /*sms=*/0, /*sharedMemory=*/0));
+                                      /*sms=*/0, /*shared_memory=*/0));
     auto target = ArrayAttr::get(
         context, getTargetAttr(context, {*found, *version}, optLevel));
     for (auto kernels : module.getOps<gpu::GPUModuleOp>())
