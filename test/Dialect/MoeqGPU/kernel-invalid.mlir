@@ -20,6 +20,11 @@ func.func private @fragment_columns(!moeq_gpu.fragment<64x12xf32>)
 
 // -----
 
+// expected-error@+1 {{expects at most 32768 elements, which a warpgroup's registers hold, got 64 x 4294967296}}
+func.func private @fragment_elements(!moeq_gpu.fragment<64x4294967296xf32>)
+
+// -----
+
 // expected-error@+1 {{expects an element type of 8, 16 or 32 bits, got 'f64'}}
 func.func private @fragment_element(!moeq_gpu.fragment<64x64xf64>)
 

@@ -187,6 +187,9 @@ static bool isMultiple(int64_t extent, int64_t multiple) {
   return extent > 0 && extent % multiple == 0;
 }
 
+/// Elements in 256 registers of each of 128 threads.
+static constexpr int64_t kMaxElements = 256 * 128;
+
 LogicalResult FragmentType::verify(EmitError emitError, int64_t rows,
                                    int64_t columns, Type elementType) {
   if (failed(verifyElement(emitError, elementType)))
@@ -196,6 +199,10 @@ LogicalResult FragmentType::verify(EmitError emitError, int64_t rows,
   if (columns != 1 && !isMultiple(columns, 8))
     return emitError() << "expects one column or a multiple of 8, got "
                        << columns;
+  if (rows > kMaxElements || columns > kMaxElements / rows)
+    return emitError() << "expects at most " << kMaxElements
+                       << " elements, which a warpgroup's registers hold, got "
+                       << rows << " x " << columns;
   return success();
 }
 
