@@ -158,9 +158,7 @@ class TensorMaps:
             )
 
 
-def launch(
-    function, grid, block, cluster, shared_memory, stream, parameters, programmatic
-) -> None:
+def launch(function, grid, block, cluster, shared_memory, stream, parameters, programmatic) -> None:
     """Enqueues a kernel. `parameters` is an array of pointers to its arguments. A
     `programmatic` one may start before the kernel before it has ended."""
     attributes = []

@@ -159,6 +159,14 @@ gpu.module @m [#nvvm.target<chip = "sm_90a", features = "+ptx80">] {
     llvm.return %1 : i8
   }
 }""",
+    "moeq-overlap-kernels": """
+gpu.module @kernels {
+  llvm.func @copy(%from: !llvm.ptr<1>, %to: !llvm.ptr<1>) attributes {gpu.kernel, nvvm.kernel} {
+    %value = llvm.load %from : !llvm.ptr<1> -> f32
+    llvm.store %value, %to : f32, !llvm.ptr<1>
+    llvm.return
+  }
+}""",
 }
 
 

@@ -51,8 +51,8 @@ FailureOr<Assembly> assemblePtx(Location loc, StringRef ptx, StringRef chip,
 void parsePtxasOutput(StringRef output, Assembly &assembly);
 
 /// Checks that ptxas noted nothing, such as serialized wgmma: an error at `loc`
-/// otherwise. Warns of kernels that spill more than `maxSpillStores` bytes: they
-/// are right, only slower.
+/// otherwise. Warns of kernels that spill more than `maxSpillStores` bytes:
+/// they are right, only slower.
 LogicalResult verifyAssembly(Location loc, const Assembly &assembly,
                              int64_t maxSpillStores);
 

@@ -38,8 +38,8 @@ static FailureOr<moeq::Chip> getChip(Operation *op) {
   return chip;
 }
 
-/// Elements of an accumulator beside which registers are short, and the bytes of
-/// spill stores that its kernel may have.
+/// Elements of an accumulator beside which registers are short, and the bytes
+/// of spill stores that its kernel may have.
 static constexpr int64_t kWideAccumulator = 128 * 160, kFewSpills = 24;
 
 template <typename OpTy>
