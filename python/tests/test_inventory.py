@@ -24,7 +24,7 @@ def sources(*patterns: str) -> dict[Path, str]:
 
 
 @functools.cache
-def tests() -> dict[Path, str]:
+def texts_of_tests() -> dict[Path, str]:
     """The text of every test."""
     patterns = ("test/*.mlir", "test/*.test", "python/tests/*.py", "unittests/*.cpp")
     found = dict(sources(*patterns))
@@ -34,11 +34,11 @@ def tests() -> dict[Path, str]:
 
 @functools.cache
 def all_tests() -> str:
-    return "\n".join(tests().values())
+    return "\n".join(texts_of_tests().values())
 
 
 def test_files(suffix: str) -> set[str]:
-    return {path.name for path in tests() if path.name.endswith(suffix)}
+    return {path.name for path in texts_of_tests() if path.name.endswith(suffix)}
 
 
 test_files.__test__ = False
