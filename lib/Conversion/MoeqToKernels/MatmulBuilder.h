@@ -167,6 +167,9 @@ private:
   }
   Value buildScaleScalar(Kind kind, Type type, Value index);
   Value buildToF32(Value scalar);
+  /// Continues in the body of a map, which it makes: an element of each
+  /// fragment, row and column.
+  Block &enterMap(MapOp map);
   void buildEpilogue(const Consumer &consumer, Tile tile,
                      ValueRange accumulators, const Early &early);
   Value buildMapped(const Consumer &consumer, Tile tile,

@@ -27,6 +27,17 @@ Value MatmulBuilder::buildScaleScalar(Kind kind, Type type, Value index) {
                               /*isNonTemporal=*/false, /*isInvariant=*/true);
 }
 
+Block &MatmulBuilder::enterMap(MapOp map) {
+  Block &body = map.getBody().emplaceBlock();
+  for (Value fragment : map.getFragments())
+    body.addArgument(cast<FragmentType>(fragment.getType()).getElementType(),
+                     b.getLoc());
+  body.addArguments({b.getIndexType(), b.getIndexType()},
+                    {b.getLoc(), b.getLoc()});
+  b.setInsertionPointToStart(&body);
+  return body;
+}
+
 Value MatmulBuilder::buildToF32(Value x) {
   if (x.getType().isInteger())
     return arith::SIToFPOp::create(b, b.getF32Type(), x);
@@ -202,13 +213,7 @@ Value MatmulBuilder::buildMapped(const Consumer &consumer, Tile tile,
       b, FragmentType::get(context, kInstructionRows, part.width, spec.out),
       fragments, add(row, i32(part.row)), add(column, i32(part.column)));
   OpBuilder::InsertionGuard guard(b);
-  Block &body = map.getBody().emplaceBlock();
-  for (Value fragment : fragments)
-    body.addArgument(cast<FragmentType>(fragment.getType()).getElementType(),
-                     b.getLoc());
-  body.addArguments({b.getIndexType(), b.getIndexType()},
-                    {b.getLoc(), b.getLoc()});
-  b.setInsertionPointToStart(&body);
+  Block &body = enterMap(map);
 
   unsigned next = 0;
   SmallVector<Value, 2> values;

@@ -165,13 +165,7 @@ Value MatmulBuilder::buildPromotion(Tile tile, Value partial, Value accumulator,
     std::swap(row, column);
   auto map = MapOp::create(b, accumulator.getType(), fragments, row, column);
   OpBuilder::InsertionGuard guard(b);
-  Block &body = map.getBody().emplaceBlock();
-  for (Value fragment : fragments)
-    body.addArgument(cast<FragmentType>(fragment.getType()).getElementType(),
-                     b.getLoc());
-  body.addArguments({b.getIndexType(), b.getIndexType()},
-                    {b.getLoc(), b.getLoc()});
-  b.setInsertionPointToStart(&body);
+  Block &body = enterMap(map);
   unsigned next = 2;
   Value factor;
   for (Value scale : {lhsScale, rhsScale}) {

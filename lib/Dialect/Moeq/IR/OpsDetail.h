@@ -50,6 +50,11 @@ struct ShapeVerifier {
 /// moves: an integer or a float of 8, 16, 32 or 64 bits.
 bool isPlainElementType(Type type);
 
+/// Checks that an op can move the numbers of `input` to `outs`: of one element
+/// type, one that it may move.
+LogicalResult verifyMoved(Operation *op, const OperandInfo &input,
+                          const OperandInfo &outs);
+
 /// The product of two extents: kDynamic where one is, the largest extent where
 /// it overflows.
 int64_t multiplyExtents(int64_t left, int64_t right);

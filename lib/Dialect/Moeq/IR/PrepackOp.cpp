@@ -21,18 +21,9 @@ LogicalResult PrepackOp::verify() {
       getOperandInfo(*this, getInput(), getInputFormatAttr(), "input");
   FailureOr<OperandInfo> outs =
       getOperandInfo(*this, getOuts(), getOutsFormatAttr(), "outs");
-  if (failed(input) || failed(outs) || failed(verifier.oneKind()))
+  if (failed(input) || failed(outs) || failed(verifier.oneKind()) ||
+      failed(verifyMoved(*this, *input, *outs)))
     return failure();
-  Type inType = input->scaled ? Type(input->scaled) : input->plain;
-  Type outType = outs->scaled ? Type(outs->scaled) : outs->plain;
-  if (inType != outType)
-    return emitOpError()
-           << "expects 'input' and 'outs' of one element type, got " << inType
-           << " and " << outType;
-  if (input->plain && !isPlainElementType(input->plain))
-    return emitOpError()
-           << "expects an 'input' of integers or floats of 8 to 64 bits, got "
-           << input->plain;
   int64_t rank = input->getRank();
   if (rank != 2 && rank != 3)
     return emitOpError() << "expects 'input' of rank 2 or 3, got rank " << rank;

@@ -144,24 +144,30 @@ LogicalResult GroupOp::verify() {
   return success();
 }
 
+LogicalResult moeq::detail::verifyMoved(Operation *op, const OperandInfo &input,
+                                        const OperandInfo &outs) {
+  Type inType = input.scaled ? Type(input.scaled) : input.plain;
+  Type outType = outs.scaled ? Type(outs.scaled) : outs.plain;
+  if (inType != outType)
+    return op->emitOpError()
+           << "expects 'input' and 'outs' of one element type, got " << inType
+           << " and " << outType;
+  if (input.plain && !isPlainElementType(input.plain))
+    return op->emitOpError()
+           << "expects an 'input' of integers or floats of 8 to 64 bits, got "
+           << input.plain;
+  return success();
+}
+
 LogicalResult GatherOp::verify() {
   ShapeVerifier verifier{*this};
   FailureOr<OperandInfo> input =
       getOperandInfo(*this, getInput(), getInputFormatAttr(), "input");
   FailureOr<OperandInfo> outs =
       getOperandInfo(*this, getOuts(), getOutsFormatAttr(), "outs");
-  if (failed(input) || failed(outs) || failed(verifier.oneKind()))
+  if (failed(input) || failed(outs) || failed(verifier.oneKind()) ||
+      failed(verifyMoved(*this, *input, *outs)))
     return failure();
-  Type inType = input->scaled ? Type(input->scaled) : input->plain;
-  Type outType = outs->scaled ? Type(outs->scaled) : outs->plain;
-  if (inType != outType)
-    return emitOpError()
-           << "expects 'input' and 'outs' of one element type, got " << inType
-           << " and " << outType;
-  if (input->plain && !isPlainElementType(input->plain))
-    return emitOpError()
-           << "expects an 'input' of integers or floats of 8 to 64 bits, got "
-           << input->plain;
   ArrayRef<int64_t> rows = ShapeVerifier::shapeOf(getRows());
   if (failed(verifier.rank("input", input->shape, 2)) ||
       failed(verifier.rank("outs", outs->shape, 2)) ||
