@@ -22,6 +22,10 @@
 
 using namespace moeq_fuzz;
 
+/// Of the sanitizers' interface: null without one.
+extern "C" __attribute__((weak)) void
+__sanitizer_set_death_callback(void (*callback)());
+
 /// The exit status of a worker that gave an item up.
 static constexpr int gaveUpStatus = 77;
 
@@ -68,6 +72,9 @@ static void installHandler(Progress &progress, const char *ownName) {
   // What reports a fatal error exits; workers themselves do it without
   // handlers.
   std::atexit(findOwner);
+  // A sanitizer that has found an error does not.
+  if (__sanitizer_set_death_callback)
+    __sanitizer_set_death_callback(findOwner);
   // The first backtrace loads a library, which a handler should not.
   void *frame;
   backtrace(&frame, 1);

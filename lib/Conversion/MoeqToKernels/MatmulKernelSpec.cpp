@@ -51,10 +51,11 @@ mlir::moeq_gpu::getUnsupportedReason(const MatmulKernelSpec &spec) {
       return text;
     }
   auto checkPitch = [&](StringRef what, int64_t extent, Type type) {
-    if (!isStatic(extent) || extent * getBytes(type) % kPitchBytes == 0)
+    if (!isStatic(extent) || extent % (kPitchBytes / getBytes(type)) == 0)
       return true;
     reason << "a row of " << what << " is a multiple of " << kPitchBytes
-           << " bytes, got " << extent * getBytes(type);
+           << " bytes, got "
+           << llvm::SaturatingMultiply<uint64_t>(extent, getBytes(type));
     return false;
   };
   if (!checkPitch("the operands", spec.depth, spec.lhs) ||
