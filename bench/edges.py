@@ -15,7 +15,7 @@ import grouped
 import measure
 import moeq
 from measure import DEVICE
-from suites import EDGES, PROGRAMS
+from suites import EDGES, PROGRAMS, SCHEMES
 
 ROUTINGS = 200
 COUNTS = (0, 1, 7, 8, 9, 63, 64, 65, 127, 128, 129, 255, 256, 257, 1000)
@@ -32,15 +32,16 @@ class Family:
         self.kernels = moeq.load(PROGRAMS / problem.program(config))
         self.weights = grouped.Weights(problem)
         rows = max(problem.experts * max(COUNTS), BATCH) + SURPLUS_ROWS
-        self.a = grouped.values_of((rows, problem.k), problem.scheme)
-        self.sa = grouped.scales_of(problem.scheme, rows, problem.k, is_rhs=False)
-        self.dtype = torch.float16 if problem.scheme == "f16" else torch.bfloat16
+        self.scheme = SCHEMES[problem.scheme]
+        self.a = grouped.values_of((rows, problem.k), self.scheme.lhs)
+        self.sa = grouped.scales_of((rows, problem.k), self.scheme.lhs)
+        self.dtype = grouped.DTYPES[self.scheme.result]
 
     def launch(self, a, sa, offsets) -> torch.Tensor:
         out = measure.poisoned((len(a), self.problem.n), self.dtype)
         tensors = {"a": a, "b": self.weights.values, "offsets": offsets, "result0": out}
-        if sa is not None:
-            tensors |= {"a.scale": sa, "b.scale": self.weights.scale}
+        scales = {"a.scale": sa, "b.scale": self.weights.scale}
+        tensors |= {name: scale for name, scale in scales.items() if scale is not None}
         self.kernels.launch("grouped_matmul", tensors)
         return out
 
@@ -56,12 +57,12 @@ class Family:
 
     def check(self, counts: list[int]) -> str | None:
         """What is wrong at a routing, or None."""
-        rows, p = sum(counts), self.problem
+        rows = sum(counts)
         offsets = grouped.offsets_of(torch.tensor(counts, device=DEVICE))
         a, sa = self.operands(rows)
         out, again = self.launch(a, sa, offsets), self.launch(a, sa, offsets)
         expected = grouped.reference(
-            p.scheme, a, sa, self.weights.values, self.weights.scale, offsets
+            self.scheme, a, sa, self.weights.values, self.weights.scale, offsets
         )
         torch.cuda.synchronize()
         if not torch.isnan(out[rows:]).all():
@@ -70,12 +71,10 @@ class Family:
             return "differs from launch to launch"
         if rows == 0:
             return None
-        if p.scheme == "int8":
-            equal = torch.equal(out[:rows].view(BITS), expected[:rows].view(BITS))
-            return None if equal else "differs from the reference"
-        error = measure.relative_error(out[:rows], expected[:rows])
-        bound = grouped.ERROR.get(p.scheme, grouped.OTHER_ERROR)
-        return None if error <= bound else f"error {error:.3g}, expects at most {bound}"
+        error = grouped.error_of(self.scheme, out[:rows], expected[:rows])
+        if grouped.is_right(self.scheme, error):
+            return None
+        return f"error {error:.3g}, expects at most {self.scheme.error or 0}"
 
     def check_alone(self) -> str | None:
         """Whether rows depend on the batch that they are in."""

@@ -10,11 +10,8 @@ import torch
 import measure
 import moeq
 from measure import DEVICE, FP8
-from suites import PROGRAMS, Problem, Row, sweep_file
+from suites import PROGRAMS, SCHEMES, Format, Problem, Row, Scheme, sweep_file
 
-# The largest relative error of a result; int8 is compared by bits.
-ERROR = {"fp8": 5e-3}
-OTHER_ERROR = 2.5e-3
 # Up to so many tokens the weights are the traffic: calls rotate copies, so that none of
 # them finds its weights in the L2 cache.
 ROTATED_TOKENS = 256
@@ -36,67 +33,77 @@ def offsets_of(counts: torch.Tensor) -> torch.Tensor:
     return torch.nn.functional.pad(counts.cumsum(0), (1, 0)).int()
 
 
-def values_of(shape, scheme: str) -> torch.Tensor:
-    """Gaussian elements of a scheme's operands."""
-    if scheme == "int8":
-        normal = measure.gaussian(shape, torch.bfloat16)
-        return normal.mul_(32).round_().clamp_(-127, 127).to(torch.int8)
-    dtypes = {"bf16": torch.bfloat16, "f16": torch.float16}
-    return measure.gaussian(shape, dtypes.get(scheme, FP8))
+DTYPES = {"bf16": torch.bfloat16, "f16": torch.float16, "f32": torch.float32, "f8E4M3FN": FP8}
 
 
 def ceil_div(x: int, y: int) -> int:
     return -(-x // y)
 
 
-def scales_of(scheme: str, *shape: int, is_rhs: bool) -> torch.Tensor | None:
-    """The scales of an operand [.., rows, k], or None for a scheme without any."""
-    *outer, rows, k = shape
-    if scheme in ("bf16", "f16"):
+def values_of(shape, format: Format) -> torch.Tensor:
+    """Gaussian elements of an operand [.., rows, k]."""
+    if format.element == "i8":
+        normal = measure.gaussian(shape, torch.bfloat16)
+        return normal.mul_(32).round_().clamp_(-127, 127).to(torch.int8)
+    return measure.gaussian(shape, DTYPES[format.element])
+
+
+def scales_of(shape, format: Format) -> torch.Tensor | None:
+    """The scales of an operand [.., rows, k], or None for a format without any."""
+    if not format.scale:
         return None
-    if scheme == "mxfp8":  # 2^-3 to 2^3
-        shape = (*outer, rows, ceil_div(k, 32))
-        return torch.randint(124, 131, shape, device=DEVICE, dtype=torch.uint8)
-    if scheme == "fp8-block":
-        rows = ceil_div(rows, 128) if is_rhs else rows
-        return torch.rand(*outer, rows, ceil_div(k, 128), device=DEVICE) + 0.5
-    return torch.rand(*outer, rows, 1, device=DEVICE) + 0.5
+    *outer, rows, k = shape
+    *_, down, along = (1, *format.block)
+    scales = (*outer, ceil_div(rows, down), 1 if along == "*" else ceil_div(k, along))
+    if format.scale == "f8E8M0FNU":  # 2^-3 to 2^3
+        return torch.randint(124, 131, scales, device=DEVICE, dtype=torch.uint8)
+    return (torch.rand(scales, device=DEVICE) + 0.5).to(DTYPES[format.scale])
 
 
-def dequantized(values: torch.Tensor, scale: torch.Tensor, scheme: str) -> torch.Tensor:
-    """A matrix [rows, k] in f32, its block scales applied."""
+def dequantized(values: torch.Tensor, scale: torch.Tensor | None, format: Format) -> torch.Tensor:
+    """A matrix [rows, k] in f32, its scales applied."""
     wide = values.float()
-    if scheme == "mxfp8":
-        wide *= torch.exp2(scale.float() - 127).repeat_interleave(32, 1)[:, : wide.shape[1]]
-    if scheme == "fp8-block":
-        scale = scale.repeat_interleave(128, 1)[:, : wide.shape[1]]
-        if len(scale) != len(wide):
-            scale = scale.repeat_interleave(128, 0)[: len(wide)]
-        wide *= scale
-    return wide
+    if scale is None:
+        return wide
+    scale = torch.exp2(scale.float() - 127) if scale.dtype == torch.uint8 else scale.float()
+    if scale.shape[1] > 1:
+        scale = scale.repeat_interleave(format.block[-1], 1)[:, : wide.shape[1]]
+    if len(scale) != len(wide):
+        scale = scale.repeat_interleave(format.block[0], 0)[: len(wide)]
+    return wide.mul_(scale)
 
 
-def reference(scheme: str, a, sa, b, sb, offsets) -> torch.Tensor:
-    """The result in f32; of int8, whose sums are exact, as the bf16 that it must equal."""
-    bounds = offsets.tolist()
-    dtype = torch.bfloat16 if scheme == "int8" else torch.float32
+def reference(scheme: Scheme, a, sa, b, sb, offsets) -> torch.Tensor:
+    """The result in f32; of integers, whose sums are exact, as the bf16 that it must equal."""
+    is_integer = scheme.error is None
+    dtype = torch.bfloat16 if is_integer else torch.float32
     result = torch.full((len(a), b.shape[1]), float("nan"), device=DEVICE, dtype=dtype)
-    for e, (start, end) in enumerate(itertools.pairwise(bounds)):
+    for e, (start, end) in enumerate(itertools.pairwise(offsets.tolist())):
         if start == end:
             continue
         rows = slice(start, end)
-        if scheme == "int8":  # torch._int_mm takes more than 16 rows
+        if is_integer:  # torch._int_mm takes more than 16 rows
             padded = torch.nn.functional.pad(a[rows], (0, 0, 0, max(0, 32 - (end - start))))
             sums = torch._int_mm(padded, b[e].t())[: end - start]
             result[rows] = (sums.float() * (sa[rows] * sb[e].t())).bfloat16()
             continue
-        has_blocks = scheme in ("mxfp8", "fp8-block")
-        x = dequantized(a[rows], sa[rows], scheme) if has_blocks else a[rows].float()
-        w = dequantized(b[e], sb[e], scheme) if has_blocks else b[e].float()
+        x = dequantized(a[rows], None if sa is None else sa[rows], scheme.lhs)
+        w = dequantized(b[e], None if sb is None else sb[e], scheme.rhs)
         result[rows] = x @ w.t()
-        if scheme == "fp8":
-            result[rows] *= sa[rows] * sb[e].t()
     return result
+
+
+def is_right(scheme: Scheme, error: float) -> bool:
+    """Whether a result may have this error; NaN is wrong."""
+    return error <= (scheme.error or 0.0)
+
+
+def error_of(scheme: Scheme, out: torch.Tensor, expected: torch.Tensor) -> float:
+    """The relative error, by norm; where bits must be equal, 0 or infinity."""
+    if scheme.error is None:
+        equal = torch.equal(out.view(torch.int16), expected.view(torch.int16))
+        return 0.0 if equal else float("inf")
+    return measure.relative_error(out, expected)
 
 
 class Weights:
@@ -105,8 +112,9 @@ class Weights:
     def __init__(self, problem: Problem):
         self.problem = problem
         self.shape = (problem.experts, problem.n, problem.k)
-        self.values = values_of(self.shape, problem.scheme)
-        self.scale = scales_of(problem.scheme, *self.shape, is_rhs=True)
+        format = SCHEMES[problem.scheme].rhs
+        self.values = values_of(self.shape, format)
+        self.scale = scales_of(self.shape, format)
         self.copies = [self.values]
 
     def rotated(self) -> list[torch.Tensor]:
@@ -118,16 +126,62 @@ class Weights:
         return self.copies
 
 
-def torch_grouped(scheme: str, a, sa, b, sb, offsets):
-    """The peer: PyTorch's own grouped matmul, or None where it has no such scheme."""
-    if scheme == "bf16":
-        return lambda _: torch._grouped_mm(a, b.transpose(-2, -1), offs=offsets[1:])
-    if scheme != "fp8":
-        return None
-    return lambda _: torch._scaled_grouped_mm(
-        a, b.transpose(-2, -1), sa.flatten(), sb.squeeze(-1), offs=offsets[1:],
-        out_dtype=torch.bfloat16, use_fast_accum=True,
-    )  # fmt: skip
+class Case:
+    """A problem's operands for one routing, and calls of its program on them."""
+
+    def __init__(self, weights: Weights, counts: torch.Tensor, config: str = ""):
+        p = self.problem = weights.problem
+        self.scheme = SCHEMES[p.scheme]
+        self.weights, self.counts = weights, counts
+        self.offsets = offsets_of(counts)
+        self.rows = int(counts.sum())
+        self.a = values_of((self.rows, p.k), self.scheme.lhs)
+        self.sa = scales_of((self.rows, p.k), self.scheme.lhs)
+        self.kernels = moeq.load(PROGRAMS / p.program(config))
+
+    def tensors(self, values: torch.Tensor | None = None) -> dict:
+        """The arguments by name, with a poisoned result, and a copy of the weights."""
+        values = self.weights.values if values is None else values
+        out = measure.poisoned((self.rows, self.problem.n), DTYPES[self.scheme.result])
+        tensors = {"a": self.a, "b": values, "offsets": self.offsets, "result0": out}
+        scales = {"a.scale": self.sa, "b.scale": self.weights.scale}
+        return tensors | {name: scale for name, scale in scales.items() if scale is not None}
+
+    def launch(self, tensors: dict, stream: int = 0) -> torch.Tensor:
+        self.kernels.launch("grouped_matmul", tensors, stream)
+        return tensors["result0"]
+
+    def check(self, out: torch.Tensor) -> dict:
+        """What a result, of a launch that has ended, is worth."""
+        b, sb = self.weights.values, self.weights.scale
+        expected = reference(self.scheme, self.a, self.sa, b, sb, self.offsets)
+        error, unwritten = error_of(self.scheme, out, expected), int(torch.isnan(out).sum())
+        ok = unwritten == 0 and is_right(self.scheme, error)
+        return {"error_norm": error, "unwritten": unwritten, "ok": ok}
+
+    def torch_grouped(self):
+        """The peer: PyTorch's own grouped matmul, or None where it has no such scheme."""
+        a, b, ends = self.a, self.weights.values.transpose(-2, -1), self.offsets[1:]
+        if self.problem.scheme == "bf16":
+            return lambda _: torch._grouped_mm(a, b, offs=ends)
+        if self.problem.scheme != "fp8":
+            return None
+        sa, sb = self.sa.flatten(), self.weights.scale.squeeze(-1)
+        return lambda _: torch._scaled_grouped_mm(
+            a, b, sa, sb, offs=ends, out_dtype=torch.bfloat16, use_fast_accum=True
+        )
+
+    def score(self, seconds: float, ceilings: dict) -> dict:
+        """Rates of a call of so many seconds, and the least ones, which the bytes or the
+        products allow, over them."""
+        p, scheme = self.problem, self.scheme
+        used = int((self.counts > 0).sum())
+        bits = self.rows // p.top_k * p.k * scheme.lhs.bits + used * p.n * p.k * scheme.rhs.bits
+        size = bits / 8 + self.rows * p.n * 2
+        flops = 2.0 * self.rows * p.n * p.k
+        floor = max(size / ceilings["CB"], flops / ceilings[scheme.dense])
+        rates = {"tflops": flops / seconds * 1e-12, "gbps": size / seconds * 1e-9}
+        return {"us": seconds * 1e6, "score": floor / seconds} | rates
 
 
 def in_rotation(functions):
@@ -142,69 +196,24 @@ def matmul_row(
     """Checks and times one row, with a config or the compiler's choice."""
     torch.manual_seed(seed)
     p = row.problem
-    counts = counts_of(row.tokens, p.experts, p.top_k, row.routing)
-    offsets = offsets_of(counts)
-    rows = row.tokens * p.top_k
-    a = values_of((rows, p.k), p.scheme)
-    sa = scales_of(p.scheme, rows, p.k, is_rhs=False)
-    kernels = moeq.load(PROGRAMS / p.program(config))
-    dtype = torch.float16 if p.scheme == "f16" else torch.bfloat16
-
-    def bound(values):
-        out = measure.poisoned((rows, p.n), dtype)
-        tensors = {"a": a, "b": values, "offsets": offsets, "result0": out}
-        if sa is not None:
-            tensors |= {"a.scale": sa, "b.scale": weights.scale}
-        return tensors
-
+    case = Case(weights, counts_of(row.tokens, p.experts, p.top_k, row.routing), config)
     copies = weights.rotated() if row.tokens <= ROTATED_TOKENS else weights.copies[:1]
-    calls = [bound(values) for values in copies]
-    for tensors in calls:
-        kernels.launch("grouped_matmul", tensors)
+    calls = [case.tensors(values) for values in copies]
+    out, again = (case.launch(tensors) for tensors in (calls[0], case.tensors(copies[-1])))
     torch.cuda.synchronize()
-    out, again = calls[0]["result0"], calls[-1]["result0"]
-    expected = reference(p.scheme, a, sa, weights.values, weights.scale, offsets)
-    if out is again:
-        again = out.clone()
-        kernels.launch("grouped_matmul", calls[0])
-        torch.cuda.synchronize()
-    unwritten = int(torch.isnan(out).sum())
-    bits = torch.int16
-    repeats = torch.equal(out.view(bits), again.view(bits))
-    if p.scheme == "int8":
-        error = 0.0 if torch.equal(out.view(bits), expected.view(bits)) else float("inf")
-    else:
-        error = measure.relative_error(out, expected)
-    del expected
-    bound_of = ERROR.get(p.scheme, OTHER_ERROR)
-    launches = [functools.partial(kernels.launch, "grouped_matmul", t) for t in calls]
+    result = {"shape": row.name, "config": config} | case.check(out)
+    result["repeats"] = torch.equal(out.view(torch.int16), again.view(torch.int16))
+    result["ok"] &= result["repeats"]
+    launches = [functools.partial(case.launch, tensors) for tensors in calls]
     seconds = measure.graph_time(in_rotation(launches))
-    size = a.element_size()
-    flops = 2.0 * rows * p.n * p.k
-    used = int((counts > 0).sum())
-    bytes_ = row.tokens * p.k * size + used * p.n * p.k * size + rows * p.n * 2
-    dense = ceilings["D8" if size == 1 and p.scheme != "mxfp8" else "D16"]
-    floor = max(bytes_ / ceilings["CB"], flops / dense)
-    result = {
-        "shape": row.name,
-        "config": config,
-        "us": seconds * 1e6,
-        "tflops": flops / seconds * 1e-12,
-        "gbps": bytes_ / seconds * 1e-9,
-        "score": floor / seconds,
-        "goal": row.goal,
-        "error_norm": error,
-        "unwritten": unwritten,
-        "repeats": repeats,
-        "ok": unwritten == 0 and repeats and error <= bound_of,
-    }
+    result |= case.score(seconds, ceilings) | {"goal": row.goal}
     if row.peer:
         result |= {
             "peer_us": row.peer[0],
             "peer": row.peer[1],
             "of_peer": row.peer[0] / result["us"],
         }
-    if peers and (peer := torch_grouped(p.scheme, a, sa, weights.values, weights.scale, offsets)):
+    if peers and (peer := case.torch_grouped()):
         try:
             peer(0)
             torch_seconds = measure.graph_time(peer)

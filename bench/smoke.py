@@ -10,17 +10,16 @@ import grouped
 import measure
 import moeq
 from measure import DEVICE, FP8
-from suites import MIXTRAL, PROGRAMS, Problem
+from suites import MIXTRAL, PROGRAMS, SCHEMES, Problem
 
 EXPERTS, TOP_K, HIDDEN, FFN = 8, 2, 4096, 14336
 ROWS = 8192
-# The largest relative error of a result: FP8 with `fast` accumulation, and the rest.
-ERROR = {"fp8": 5e-3, "bf16": 2.5e-3}
 # The layer quantizes between its matmuls. A relative error d of what is quantized moves an
 # element across an edge of its e4m3 code, whose step is at most 2^-3 of it, with probability
 # d / step: a mean square of d * step. d is the error of the first matmul, and up to one bf16
 # unit of the amax that scales the row. The second matmul adds its own error.
-LAYER_ERROR = ((ERROR["fp8"] + 2**-8) / 8) ** 0.5 + ERROR["fp8"]
+MATMUL_ERROR = SCHEMES["fp8"].error
+LAYER_ERROR = ((MATMUL_ERROR + 2**-8) / 8) ** 0.5 + MATMUL_ERROR
 # What the FP8 matmul should reach of D8.
 GOALS = {("fp8", "balanced"): 0.92, ("fp8", "uniform"): 0.85}
 TOKENS = (0, 1, 7, 64, 4096)
@@ -118,30 +117,16 @@ def layer(records, deadline: float, tokens=TOKENS, routings=ROUTINGS) -> None:
 
 def matmul_row(problem: Problem, routing: str, dense, bandwidth: float) -> dict:
     """Speed relative to the dense matmul, which is timed in turns with ours."""
-    scheme, n, k = problem.scheme, problem.n, problem.k
     counts = torch.tensor([ROWS // EXPERTS] * EXPERTS, device=DEVICE)
     if routing == "uniform":
         counts = grouped.counts_of(ROWS // TOP_K, EXPERTS, TOP_K, routing)
-    offsets = grouped.offsets_of(counts)
-    weights = grouped.Weights(problem)
-    a = grouped.values_of((ROWS, k), scheme)
-    sa = grouped.scales_of(scheme, ROWS, k, is_rhs=False)
-    out = measure.poisoned((ROWS, n))
-    tensors = {"a": a, "b": weights.values, "offsets": offsets, "result0": out}
-    if sa is not None:
-        tensors |= {"a.scale": sa, "b.scale": weights.scale}
-    kernels = load(problem.program())
-    kernels.launch("grouped_matmul", tensors)
+    case = grouped.Case(grouped.Weights(problem), counts)
+    tensors = case.tensors()
+    out = case.launch(tensors)
     torch.cuda.synchronize()
-    expected = grouped.reference(scheme, a, sa, weights.values, weights.scale, offsets)
-    unwritten = int(torch.isnan(out).sum())
-    error = measure.relative_error(out, expected)
-    del expected
-    flops = 2.0 * ROWS * n * k
-    bytes_ = (a.numel() + weights.values.numel()) * a.element_size() + ROWS * n * 2
-    functions = [dense, lambda s: kernels.launch("grouped_matmul", tensors, s)]
-    row = {}
-    peer = grouped.torch_grouped(scheme, a, sa, weights.values, weights.scale, offsets)
+    row = case.check(out)
+    functions = [dense, functools.partial(case.launch, tensors)]
+    peer = case.torch_grouped()
     try:
         peer(0)
         functions.append(peer)
@@ -149,18 +134,12 @@ def matmul_row(problem: Problem, routing: str, dense, bandwidth: float) -> dict:
         row["torch_error"] = str(failure).splitlines()[0][:120]
     dense_seconds, seconds, *peer_seconds = measure.in_turns(*functions)
     peak = dense.flops / dense_seconds
-    floor = max(bytes_ / bandwidth, flops / peak)
+    row |= case.score(seconds, {"CB": bandwidth, case.scheme.dense: peak})
     row |= {
-        "us": seconds * 1e6,
-        "tflops": flops / seconds * 1e-12,
         "dense": peak,
-        "of_dense": flops / seconds / peak,
-        "score": floor / seconds,
-        "error_norm": error,
-        "unwritten": unwritten,
+        "of_dense": row["tflops"] * 1e12 / peak,
         "largest_expert": int(counts.max()),
-        "goal": GOALS.get((scheme, routing)),
-        "ok": unwritten == 0 and error <= ERROR[scheme],
+        "goal": GOALS.get((problem.scheme, routing)),
     }
     if peer_seconds:
         row |= {"torch_us": peer_seconds[0] * 1e6, "of_torch": peer_seconds[0] / seconds}
@@ -173,7 +152,7 @@ def matmul(records, deadline: float) -> None:
     bandwidth = measure.copy_bandwidth()
     torch.cuda.empty_cache()
     records.add(row="ceilings", gpu=torch.cuda.get_device_name(), CB=bandwidth)
-    for scheme in ERROR:
+    for scheme in ("fp8", "bf16"):
         dense = measure.Dense(scheme)
         for n, k in MIXTRAL:
             problem = Problem(scheme, EXPERTS, TOP_K, n, k)

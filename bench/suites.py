@@ -11,21 +11,66 @@ ROOT = Path(__file__).parents[1]
 # Where prepare.py puts compiled programs, a folder each.
 PROGRAMS = ROOT / "build" / "bench" / "programs"
 
-# The element types of the operands and the accumulation of each scheme. A scheme's name is
-# that of its column in the goals and peers.
-SCHEMES = {
-    "fp8": ("!moeq.scaled<f8E4M3FN, block = [*], scale = f32>",) * 2 + ("fast",),
-    "fp8-block": (
-        "!moeq.scaled<f8E4M3FN, block = [128], scale = f32>",
-        "!moeq.scaled<f8E4M3FN, block = [128, 128], scale = f32>",
-        "promote<128>",
-    ),
-    "int8": ("!moeq.scaled<i8, block = [*], scale = f32>",) * 2 + (None,),
-    "mxfp8": ("!moeq.scaled<f8E4M3FN, block = [32], scale = f8E8M0FNU>",) * 2 + (None,),
-    "bf16": ("bf16", "bf16", None),
-    "f16": ("f16", "f16", None),
-}
 
+@dataclass(frozen=True)
+class Format:
+    """An operand's type: elements, and the scales that go with them, if any."""
+
+    element: str
+    block: tuple[int | str, ...] = ()  # "*": a whole row
+    scale: str | None = None
+    packing: str | None = None
+
+    def __str__(self) -> str:
+        if not self.scale:
+            return self.element
+        fields = [self.element, f"block = [{', '.join(map(str, self.block))}]"]
+        fields += [f"scale = {self.scale}"]
+        fields += [f"packing = {self.packing}"] if self.packing else []
+        return f"!moeq.scaled<{', '.join(fields)}>"
+
+    @property
+    def bits(self) -> int:
+        """Of an element."""
+        return int(re.match(r"[a-z]+(\d+)", self.element)[1])
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """The operands of a matmul and how its sums are accumulated."""
+
+    lhs: Format
+    rhs: Format
+    accumulate: str | None = None
+    # The largest relative error, by norm, of a result; None: its bits are the reference's.
+    error: float | None = 2.5e-3
+
+    @property
+    def result(self) -> str:
+        return "f16" if self.lhs.element == "f16" else "bf16"
+
+    @property
+    def dense(self) -> str:
+        """The ceiling of its products: that of FP8 or that of BF16."""
+        is_eight_bit = self.lhs.bits == 8 and self.lhs.scale != "f8E8M0FNU"
+        return "D8" if is_eight_bit else "D16"
+
+
+def by_vector(element: str) -> Format:
+    return Format(element, ("*",), "f32")
+
+
+# A scheme's name is that of its column in the goals and peers.
+SCHEMES = {
+    "fp8": Scheme(by_vector("f8E4M3FN"), by_vector("f8E4M3FN"), "fast", 5e-3),
+    "fp8-block": Scheme(
+        Format("f8E4M3FN", (128,), "f32"), Format("f8E4M3FN", (128, 128), "f32"), "promote<128>"
+    ),
+    "int8": Scheme(by_vector("i8"), by_vector("i8"), error=None),
+    "mxfp8": Scheme(*[Format("f8E4M3FN", (32,), "f8E8M0FNU")] * 2),
+    "bf16": Scheme(Format("bf16"), Format("bf16")),
+    "f16": Scheme(Format("f16"), Format("f16")),
+}
 
 # Elements of an expert's weight below which a row has no goal.
 SMALL_WEIGHTS = 1 << 22
@@ -47,15 +92,14 @@ class Problem:
         return "-".join([name, *re.findall(r"\w+", config)])
 
     def text(self, config: str = "") -> str:
-        lhs, rhs, accumulate = SCHEMES[self.scheme]
-        result = "f16" if self.scheme == "f16" else "bf16"
+        scheme = SCHEMES[self.scheme]
         a, b, c = (
-            f"tensor<?x{self.k}x{lhs}>",
-            f"tensor<{self.experts}x{self.n}x{self.k}x{rhs}>",
-            f"tensor<?x{self.n}x{result}>",
+            f"tensor<?x{self.k}x{scheme.lhs}>",
+            f"tensor<{self.experts}x{self.n}x{self.k}x{scheme.rhs}>",
+            f"tensor<?x{self.n}x{scheme.result}>",
         )
         offsets = f"tensor<{self.experts + 1}xi32>"
-        accumulated = f"accumulate(<{accumulate}>)" if accumulate else ""
+        accumulated = f"accumulate(<{scheme.accumulate}>)" if scheme.accumulate else ""
         chosen = f"config({config})" if config else ""
         return f"""
 func.func @grouped_matmul(%a: {a} {{moeq.name = "a"}}, %b: {b} {{moeq.name = "b"}},
