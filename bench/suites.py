@@ -78,36 +78,49 @@ SMALL_WEIGHTS = 1 << 22
 
 @dataclass(frozen=True)
 class Problem:
-    """Rows [S, k] times weights [experts, n, k], S = top_k a token."""
+    """Rows [S, k] times weights [experts, n, k], S = top_k a token. `form` says where rows are:
+    ragged by offsets; masked, [experts, M, k] with counts; or gathered by index."""
 
     scheme: str
     experts: int
     top_k: int
     n: int
     k: int
+    form: str = "ragged"
 
     def program(self, config: str = "") -> str:
         """The name of its program, with a config, `<tile = ...>`, or the compiler's choice."""
-        name = f"grouped-matmul-{self.scheme}-e{self.experts}-n{self.n}-k{self.k}"
+        form = "" if self.form == "ragged" else f"-{self.form}"
+        name = f"grouped-matmul-{self.scheme}{form}-e{self.experts}-n{self.n}-k{self.k}"
         return "-".join([name, *re.findall(r"\w+", config)])
 
     def text(self, config: str = "") -> str:
         scheme = SCHEMES[self.scheme]
+        masked = f"{self.experts}x" if self.form == "masked" else ""
         a, b, c = (
-            f"tensor<?x{self.k}x{scheme.lhs}>",
+            f"tensor<{masked}?x{self.k}x{scheme.lhs}>",
             f"tensor<{self.experts}x{self.n}x{self.k}x{scheme.rhs}>",
-            f"tensor<?x{self.n}x{scheme.result}>",
+            f"tensor<{masked}?x{self.n}x{scheme.result}>",
         )
-        offsets = f"tensor<{self.experts + 1}xi32>"
+        offsets, rows = f"tensor<{self.experts + 1}xi32>", "tensor<?xi32>"
+        arguments = {"a": a, "b": b}
+        if self.form == "masked":
+            arguments["counts"] = f"tensor<{self.experts}xi32>"
+        else:
+            arguments["offsets"] = offsets
+        if self.form == "gathered":
+            arguments["rows"] = rows
+        named = ", ".join(f'%{n}: {t} {{moeq.name = "{n}"}}' for n, t in arguments.items())
+        operands = " ".join(f"{n}(%{n} : {t})" for n, t in list(arguments.items())[2:])
+        sized, dim = ("rows", 0) if self.form == "gathered" else ("a", int(bool(masked)))
         accumulated = f"accumulate(<{scheme.accumulate}>)" if scheme.accumulate else ""
         chosen = f"config({config})" if config else ""
         return f"""
-func.func @grouped_matmul(%a: {a} {{moeq.name = "a"}}, %b: {b} {{moeq.name = "b"}},
-                          %offsets: {offsets} {{moeq.name = "offsets"}}) -> {c} {{
-  %c0 = arith.constant 0 : index
-  %rows = tensor.dim %a, %c0 : {a}
-  %init = tensor.empty(%rows) : {c}
-  %c = moeq.grouped_matmul lhs(%a : {a}) rhs(%b : {b}) offsets(%offsets : {offsets})
+func.func @grouped_matmul({named}) -> {c} {{
+  %dim = arith.constant {dim} : index
+  %size = tensor.dim %{sized}, %dim : {arguments[sized]}
+  %init = tensor.empty(%size) : {c}
+  %c = moeq.grouped_matmul lhs(%a : {a}) rhs(%b : {b}) {operands}
       outs(%init : {c}) {accumulated} {chosen} -> {c}
   return %c : {c}
 }}
@@ -206,14 +219,20 @@ ROWS = {
 # The families of kernels that the suite `edges` runs: a problem and a config, or none for the
 # compiler's choice. N and K leave a tail behind every tile.
 EDGES = [
-    (Problem(scheme, 8, 2, n, k), "") for scheme in SCHEMES for n, k in ((1024, 512), (456, 720))
+    (Problem(scheme, 8, 2, n, k, form), "")
+    for scheme in SCHEMES
+    for form in ("ragged", "masked", "gathered")
+    for n, k in ((1024, 512), (456, 720))
 ]
+# More than 2^31 elements in each of A, B and C, and the tokens that it takes.
+BIG, BIG_TOKENS = Problem("fp8", 256, 8, 7168, 7168), 40000
 
 
 def programs(suite: str, schemes=SCHEMES) -> dict[str, str]:
     """The MLIR of a suite, by name."""
     if suite == "edges":
-        return {p.program(c): p.text(c) for p, c in EDGES if p.scheme in schemes}
+        edges = [*EDGES, (BIG, "")]
+        return {p.program(c): p.text(c) for p, c in edges if p.scheme in schemes}
     if suite != "smoke":
         problems = {row.problem for row in ROWS[suite] if row.problem.scheme in schemes}
         return {p.program(): p.text() for p in sorted(problems, key=Problem.program)}
