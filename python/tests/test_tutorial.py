@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 def test_tutorial():
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "Tutorial.md").read_text(), re.S)
     local = [block for block in blocks if "torch" not in block]
-    assert len(local) == 3
+    assert len(local) == 5
     result = subprocess.run(
         [sys.executable, "-c", "\n".join(local)],
         cwd=ROOT,
