@@ -118,6 +118,55 @@ def quantize(x, format: Format, recipe, rows=None, dims="rows") -> Scaled:
     return scaled_result(program.run(body, [out_type]), format, shape)
 
 
+def result_shapes(rows, columns, outs, columnwise, offsets) -> list[tuple[int, ...]]:
+    """The shapes of the rowwise and the columnwise result of `rows` x `columns` numbers."""
+    shapes = []
+    if outs:
+        shapes.append((rows, columns))
+    if columnwise:
+        transposed = len(columnwise.block) == 1 or columnwise.block[-1] != 1
+        padded = rows if offsets is None else (rows // 128 + len(offsets) - 1) * 128
+        shapes.append((columns, padded) if transposed else (rows, columns))
+    return shapes
+
+
+def quantize_both(
+    x, recipe, outs: Format | None, columnwise: Format | None, offsets=None, rows=None,
+    function=None, intermediate_round="none", dims="rows", **options,
+) -> list[Scaled]:  # fmt: skip
+    """quantize, or act_quant of a function, with a rowwise and a columnwise result."""
+    program = Program(dims)
+    a, a_type = program.add(x)
+    body = f"moeq.{'act_quant' if function else 'quantize'} input({a} : {a_type})"
+    if rows is not None:
+        r, r_type = program.add(np.asarray(rows, np.int32))
+        body += f" rows({r} : {r_type})"
+    if offsets is not None:
+        o, o_type = program.add(np.asarray(offsets, np.int32), static=True)
+        body += f" offsets({o} : {o_type})"
+    count, columns = len(x if rows is None else rows), width(x, function or "identity")
+    shapes = result_shapes(count, columns, outs, columnwise, offsets)
+    formats_of = [format for format in (outs, columnwise) if format]
+    types = []
+    for name, format, shape in zip(
+        ["outs"] * bool(outs) + ["columnwise"] * bool(columnwise), formats_of, shapes, strict=True
+    ):
+        out, out_type = program.add(poison_scaled(shape, format))
+        body += f" {name}({out} : {out_type})"
+        types.append(out_type)
+    if function:
+        body += f" function({function}){activation_options(**options)}"
+        if intermediate_round != "none":
+            body += f" intermediate_round({intermediate_round})"
+    body += f" recipe({str(recipe).removeprefix('#moeq.recipe')})"
+    arrays, results = program.run(body, types), []
+    for format, shape in zip(formats_of, shapes, strict=True):
+        parts = 3 if format.zero else 2
+        results.append(scaled_result(arrays[:parts], format, shape))
+        arrays = arrays[parts:]
+    return results
+
+
 def dequantize(q: Scaled, element="f32", dims="rows") -> np.ndarray:
     program = Program(dims)
     a, a_type = program.add(q)

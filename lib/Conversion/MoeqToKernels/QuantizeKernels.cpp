@@ -380,6 +380,9 @@ LogicalResult moeq::buildQuantize(Operation *op, gpu::GPUModuleOp module,
 static constexpr int64_t kMaxWidth = 8;
 
 LogicalResult moeq::buildKernels(QuantizeOp op, gpu::GPUModuleOp module) {
+  if (!op.isRowwiseOnly())
+    return op.emitOpError("expects a rowwise result of rows without groups in "
+                          "a kernel");
   Value input = op.getInput();
   auto type = cast<MemRefType>(input.getType());
   QuantizeSource source;
@@ -412,6 +415,9 @@ static Type getIntermediateType(ActQuantOp op) {
 }
 
 LogicalResult moeq::buildKernels(ActQuantOp op, gpu::GPUModuleOp module) {
+  if (!op.isRowwiseOnly())
+    return op.emitOpError("expects a rowwise result of rows without groups in "
+                          "a kernel");
   Value input = op.getInput();
   int64_t inputColumns = cast<MemRefType>(input.getType()).getDimSize(1);
   int64_t halves = isGated(op.getFunction()) ? 2 : 1;

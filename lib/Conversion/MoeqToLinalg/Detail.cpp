@@ -7,6 +7,8 @@
 
 #include "Detail.h"
 
+#include "moeq/Support/ScaleLayout.h"
+
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
@@ -116,34 +118,14 @@ SmallVector<Value> Operand::getLayoutIndices(OpBuilder &b, Location loc,
   SmallVector<Value> result(block);
   if (result.size() < 2)
     return result;
-  Value &row = result[result.size() - 2], &column = result.back();
-  if (info.scaled.getLayout() == ScaleLayout::MnMajor)
-    std::swap(row, column);
-  if (info.scaled.getLayout() != ScaleLayout::Swizzle128x4)
-    return result;
-  // Tiles of 128 rows and 4 columns, 512 bytes each, row tiles outer; in a tile
-  // the byte is (r mod 32) * 16 + (r div 32) * 4 + c.
-  auto constant = [&](int64_t value) { return constantIndex(b, loc, value); };
-  auto div = [&](Value a, Value by) -> Value {
-    return arith::DivUIOp::create(b, loc, a, by);
-  };
-  auto rem = [&](Value a, Value by) -> Value {
-    return arith::RemUIOp::create(b, loc, a, by);
-  };
-  auto fma = [&](Value a, Value by, Value plus) -> Value {
-    return arith::AddIOp::create(b, loc, arith::MulIOp::create(b, loc, a, by),
-                                 plus);
-  };
-  Value columns = memref::DimOp::create(b, loc, getScales(), result.size() - 1);
-  Value tileRow = div(row, constant(128)), inTile = rem(row, constant(128));
-  Value tile =
-      fma(tileRow, div(columns, constant(4)), div(column, constant(4)));
-  Value byte =
-      fma(div(inTile, constant(32)), constant(4), rem(column, constant(4)));
-  byte = fma(rem(inTile, constant(32)), constant(16), byte);
-  byte = fma(tile, constant(512), byte);
-  row = div(byte, columns);
-  column = rem(byte, columns);
+  ScaleLayout layout = info.scaled.getLayout();
+  Value columns;
+  if (layout == ScaleLayout::Swizzle128x4)
+    columns = memref::DimOp::create(b, loc, getScales(), result.size() - 1);
+  ScalePlace place = emitScalePlace(b, loc, layout, result[result.size() - 2],
+                                    result.back(), columns);
+  result[result.size() - 2] = place.row;
+  result.back() = place.column;
   return result;
 }
 

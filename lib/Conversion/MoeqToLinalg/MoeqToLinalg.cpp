@@ -44,6 +44,16 @@ static LogicalResult checkBlock(Operation *op, TypeAttr format,
                          << scaled;
 }
 
+template <typename OpTy>
+static LogicalResult checkBlocks(OpTy op) {
+  auto type = cast<MemRefType>(op.getInput().getType());
+  return success(
+      (op.getOuts().empty() ||
+       succeeded(checkBlock(op, op.getOutsFormatAttr(), type))) &&
+      (op.getColumnwise().empty() ||
+       succeeded(checkBlock(op, op.getColumnwiseFormatAttr(), type))));
+}
+
 /// Says why an op has no pattern, at the op.
 static LogicalResult checkOp(Operation *op) {
   if (isa<ExpertsOp>(op))
@@ -58,11 +68,9 @@ static LogicalResult checkOp(Operation *op) {
   if (auto gather = dyn_cast<GatherOp>(op))
     return checkGather(gather);
   if (auto quantize = dyn_cast<QuantizeOp>(op))
-    return checkBlock(op, quantize.getOutsFormatAttr(),
-                      cast<MemRefType>(quantize.getInput().getType()));
+    return checkBlocks(quantize);
   if (auto actQuant = dyn_cast<ActQuantOp>(op))
-    return checkBlock(op, actQuant.getOutsFormatAttr(),
-                      cast<MemRefType>(actQuant.getInput().getType()));
+    return checkBlocks(actQuant);
   return success();
 }
 

@@ -19,75 +19,193 @@ using namespace mlir::moeq;
 using namespace mlir::moeq::detail;
 
 namespace {
-/// Loops that quantize the elements of `result`.
+/// The rows of a group among those that are quantized, and its first padded row
+/// (see `groups` of !moeq.scaled).
+struct GroupRows {
+  Value begin, count, padded;
+};
+
+/// Loops that quantize elements [.., S, F] to `result`: of the same shape or,
+/// where it is transposed, [F, S] or [F, padded rows].
 class Quantization {
 public:
-  /// The f32 element at logical indices of the result.
+  /// The f32 element at indices of what is quantized.
   using Element = llvm::function_ref<Value(Elementwise &, ValueRange)>;
 
-  /// `extents` are those of the logical result.
   Quantization(Location loc, const Operand &result, RecipeAttr recipe,
-               ArrayRef<Value> extents)
+               ArrayRef<Value> extents, bool isColumnwise)
       : loc(loc), result(result), scaled(result.getScaled()),
-        emitter(recipe, scaled), extents(extents) {}
+        emitter(recipe, scaled), extents(extents), isColumnwise(isColumnwise),
+        isTransposed(isColumnwise && result.getBlockOf(1) != 1) {}
 
-  /// With `rows` (i32), rows whose entry is negative are left alone.
-  void emit(OpBuilder &b, Value rows, Element element) const {
-    if (scaled.getLayout() != ScaleLayout::RowMajor)
-      emitPadding(b);
-    SmallVector<Value> lower, upper, step;
-    for (auto [dim, extent] : llvm::enumerate(extents)) {
+  /// With `offsets` (i32), the rows are those of groups. With `rows` (i32),
+  /// rows whose entry is negative are left alone, or are zeros if columnwise.
+  void emit(OpBuilder &b, Value rows, Value offsets, Element element) {
+    isPadded = scaled.getGroups() != 0 || (isTransposed && offsets);
+    if (isPadded || scaled.getLayout() != ScaleLayout::RowMajor) {
+      emitZeros(b, result.getScales());
+      if (Value zeros = result.getZeros())
+        emitZeros(b, zeros);
+    }
+    if (isTransposed && offsets)
+      emitZeros(b, result.getValues());
+    Value zero = constantIndex(b, loc, 0);
+    if (!offsets) {
+      Value count = extents.size() > 1 ? extents[extents.size() - 2]
+                                       : constantIndex(b, loc, 1);
+      return emitGroup(b, {zero, count, zero}, rows, element);
+    }
+    Value one = constantIndex(b, loc, 1);
+    Value groups = arith::SubIOp::create(
+        b, loc, memref::DimOp::create(b, loc, offsets, 0), one);
+    emitLoop(b, loc, groups, zero,
+             [&](Elementwise &e, Value group,
+                 ValueRange padded) -> SmallVector<Value> {
+               OpBuilder &inner = e.getBuilder();
+               Value next = arith::AddIOp::create(inner, loc, group, one);
+               Value begin = loadIndex(inner, loc, offsets, group);
+               Value end = loadIndex(inner, loc, offsets, next);
+               Value count = arith::SubIOp::create(inner, loc, end, begin);
+               count = arith::MaxSIOp::create(inner, loc, count, zero);
+               emitGroup(inner, {begin, count, padded[0]}, rows, element);
+               Value tile = constantIndex(inner, loc, kPaddedRows);
+               Value tiles =
+                   arith::CeilDivUIOp::create(inner, loc, count, tile);
+               return {arith::AddIOp::create(
+                   inner, loc, padded[0],
+                   arith::MulIOp::create(inner, loc, tiles, tile))};
+             });
+  }
+
+private:
+  int64_t rank() const { return extents.size(); }
+  /// The dimension of the result that dimension `dim` of the source becomes.
+  int64_t resultDim(int64_t dim) const {
+    return isTransposed ? rank() - 1 - dim : dim;
+  }
+  int64_t getBlockOf(int64_t dim) const {
+    return result.getBlockOf(resultDim(dim));
+  }
+  /// `indices` of the source's dimensions in the order of the result's.
+  SmallVector<Value> toResult(SmallVector<Value> indices) const {
+    if (isTransposed)
+      std::swap(indices[0], indices[1]);
+    return indices;
+  }
+  /// `indices` with `offset` added to the row.
+  SmallVector<Value> addToRow(OpBuilder &b, ValueRange indices,
+                              Value offset) const {
+    SmallVector<Value> moved(indices);
+    if (rank() > 1) {
+      Value &row = moved[rank() - 2];
+      row = b.createOrFold<arith::AddIOp>(loc, row, offset);
+    }
+    return moved;
+  }
+
+  /// Zero bytes, of which some belong to no element.
+  void emitZeros(OpBuilder &b, Value memref) const {
+    Type type = cast<MemRefType>(memref.getType()).getElementType();
+    Value zero = arith::ConstantOp::create(
+        b, loc,
+        b.getIntegerAttr(b.getIntegerType(type.getIntOrFloatBitWidth()), 0));
+    if (!type.isInteger())
+      zero = arith::BitcastOp::create(b, loc, type, zero);
+    emitParallel(b, loc, memref,
+                 [&](Elementwise &, ValueRange, Value) { return zero; });
+  }
+
+  void emitGroup(OpBuilder &b, const GroupRows &group, Value rows,
+                 Element element) const {
+    SmallVector<Value> bounds(extents), lower, upper, step;
+    if (rank() > 1)
+      bounds[rank() - 2] = group.count;
+    for (auto [dim, bound] : llvm::enumerate(bounds)) {
       lower.push_back(constantIndex(b, loc, 0));
       step.push_back(constantIndex(b, loc, 1));
-      int64_t block = result.getBlockOf(dim);
+      int64_t block = getBlockOf(dim);
       if (ShapedType::isDynamic(block))
         upper.push_back(step.back());
       else
-        upper.push_back(arith::CeilDivUIOp::create(
-            b, loc, extent, constantIndex(b, loc, block)));
+        upper.push_back(b.createOrFold<arith::CeilDivUIOp>(
+            loc, bound, constantIndex(b, loc, block)));
     }
     scf::buildLoopNest(
         b, loc, lower, upper, step,
         [&](OpBuilder &inner, Location, ValueRange block) {
+          auto atRow = [&](Elementwise &e, ValueRange indices) {
+            return element(e, addToRow(e.getBuilder(), indices, group.begin));
+          };
           if (!rows)
-            return emitBlock(inner, block, element);
-          Value row = memref::LoadOp::create(inner, loc, rows, block[0]);
-          Value isRow = arith::CmpIOp::create(
-              inner, loc, arith::CmpIPredicate::sge, row,
-              arith::ConstantIntOp::create(inner, loc, 0, 32));
-          scf::IfOp::create(inner, loc, isRow, [&](OpBuilder &then, Location) {
-            emitBlock(then, block, element);
-            scf::YieldOp::create(then, loc);
-          });
+            return emitBlock(inner, block, bounds, group, atRow);
+          if (isColumnwise)
+            return emitBlock(inner, block, bounds, group,
+                             [&](Elementwise &e, ValueRange indices) {
+                               return emitGathered(e, rows, group, indices,
+                                                   atRow);
+                             });
+          scf::IfOp::create(inner, loc, isSource(inner, rows, group, block),
+                            [&](OpBuilder &then, Location) {
+                              emitBlock(then, block, bounds, group, atRow);
+                              scf::YieldOp::create(then, loc);
+                            });
         });
   }
 
-private:
-  /// Zeros in laid-out scales, of which some belong to no element.
-  void emitPadding(OpBuilder &b) const {
-    Type type = scaled.getScale();
-    Value zero = arith::ConstantOp::create(
-        b, loc,
-        b.getIntegerAttr(b.getIntegerType(type.getIntOrFloatBitWidth()), 0));
-    zero = arith::BitcastOp::create(b, loc, type, zero);
-    emitParallel(b, loc, result.getScales(),
-                 [&](Elementwise &, ValueRange, Value) { return zero; });
+  /// Whether the row at `indices` of a group has a source.
+  Value isSource(OpBuilder &b, Value rows, const GroupRows &group,
+                 ValueRange indices) const {
+    Value row = b.createOrFold<arith::AddIOp>(loc, indices[0], group.begin);
+    Value source = memref::LoadOp::create(b, loc, rows, row);
+    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, source,
+                                 arith::ConstantIntOp::create(b, loc, 0, 32));
   }
 
-  void emitBlock(OpBuilder &b, ValueRange block, Element element) const {
+  /// An element of a gathered row, 0 where it has no source.
+  Value emitGathered(Elementwise &e, Value rows, const GroupRows &group,
+                     ValueRange indices, Element element) const {
+    OpBuilder &b = e.getBuilder();
+    auto ifOp = scf::IfOp::create(
+        b, loc, isSource(b, rows, group, indices),
+        [&](OpBuilder &then, Location) {
+          Elementwise inner(then, loc);
+          scf::YieldOp::create(then, loc, element(inner, indices));
+        },
+        [&](OpBuilder &otherwise, Location) {
+          Value zero =
+              arith::ConstantOp::create(otherwise, loc, b.getF32FloatAttr(0));
+          scf::YieldOp::create(otherwise, loc, zero);
+        });
+    return ifOp.getResult(0);
+  }
+
+  /// Where the scale of a block is. A block of rows is counted in padded ones,
+  /// or is a row.
+  SmallVector<Value> getScaleIndices(OpBuilder &b, ValueRange block,
+                                     const GroupRows &group) const {
+    Value first = group.begin;
+    if (isPadded)
+      first = b.createOrFold<arith::DivUIOp>(
+          loc, group.padded, constantIndex(b, loc, getBlockOf(rank() - 2)));
+    return result.getLayoutIndices(b, loc, toResult(addToRow(b, block, first)));
+  }
+
+  /// `bounds` are the extents of the group; indices count in it.
+  void emitBlock(OpBuilder &b, ValueRange block, ArrayRef<Value> bounds,
+                 const GroupRows &group, Element element) const {
     SmallVector<Value> lower, upper, step;
-    for (auto [dim, extent] : llvm::enumerate(extents)) {
-      int64_t size = result.getBlockOf(dim);
+    for (auto [dim, bound] : llvm::enumerate(bounds)) {
+      int64_t size = getBlockOf(dim);
       step.push_back(constantIndex(b, loc, 1));
       if (ShapedType::isDynamic(size)) {
         lower.push_back(constantIndex(b, loc, 0));
-        upper.push_back(extent);
+        upper.push_back(bound);
         continue;
       }
       Value width = constantIndex(b, loc, size);
       lower.push_back(arith::MulIOp::create(b, loc, block[dim], width));
       Value end = arith::AddIOp::create(b, loc, lower.back(), width);
-      upper.push_back(arith::MinUIOp::create(b, loc, end, extent));
+      upper.push_back(arith::MinUIOp::create(b, loc, end, bound));
     }
 
     Elementwise e(b, loc);
@@ -102,45 +220,49 @@ private:
           return scf::ValueVector(next.begin(), next.end());
         });
     RecipeEmitter::BlockScale scale = emitter.emitScale(e, statistics.results);
-    SmallVector<Value> at = result.getLayoutIndices(b, loc, block);
+    SmallVector<Value> at = getScaleIndices(b, block, group);
     memref::StoreOp::create(b, loc, scale.stored, result.getScales(), at);
     if (scale.zero)
       memref::StoreOp::create(b, loc, scale.zero, result.getZeros(), at);
 
-    // A step along the last dimension writes a byte.
+    // A step along the last dimension of the result writes a byte.
+    int64_t last = resultDim(rank() - 1);
     if (scaled.isPacked())
-      step.back() = constantIndex(b, loc, 2);
+      step[last] = constantIndex(b, loc, 2);
     scf::buildLoopNest(
         b, loc, lower, upper, step,
         [&](OpBuilder &inner, Location, ValueRange indices) {
           Elementwise ie(inner, loc);
+          SmallVector<Value> to = toResult(addToRow(
+              inner, indices, isTransposed ? group.padded : group.begin));
+          Value code =
+              scaled.isPacked()
+                  ? emitByte(ie, scale, indices, last, upper[last], element)
+                  : emitter.emitCode(ie, scale, element(ie, indices));
           if (scaled.isPacked())
-            return emitByte(ie, scale, indices, upper.back(), element);
-          Value code = emitter.emitCode(ie, scale, element(ie, indices));
-          memref::StoreOp::create(inner, loc, code, result.getValues(),
-                                  indices);
+            to.back() = arith::ShRUIOp::create(inner, loc, to.back(),
+                                               constantIndex(inner, loc, 1));
+          memref::StoreOp::create(inner, loc, code, result.getValues(), to);
         });
   }
 
-  /// The element at even `indices` in the low and the next one in the high
-  /// nibble, which is zero past `end`.
-  void emitByte(Elementwise &e, const RecipeEmitter::BlockScale &scale,
-                ValueRange indices, Value end, Element element) const {
+  /// The element at `indices` in the low and the next one along dimension `dim`
+  /// in the high nibble, which is zero past `end`.
+  Value emitByte(Elementwise &e, const RecipeEmitter::BlockScale &scale,
+                 ValueRange indices, int64_t dim, Value end,
+                 Element element) const {
     OpBuilder &b = e.getBuilder();
     Value low = emitter.emitCode(e, scale, element(e, indices));
     Value one = constantIndex(b, loc, 1);
-    Value next = arith::AddIOp::create(b, loc, indices.back(), one);
+    Value next = arith::AddIOp::create(b, loc, indices[dim], one);
     Value isElement =
         arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, next, end);
     SmallVector<Value> nextIndices(indices);
-    nextIndices.back() =
-        arith::SelectOp::create(b, loc, isElement, next, indices.back());
+    nextIndices[dim] =
+        arith::SelectOp::create(b, loc, isElement, next, indices[dim]);
     Value high = emitter.emitCode(e, scale, element(e, nextIndices));
     high = e.select(isElement, high, e.i32(high, 0));
-    Value byte = e.truncateToI8(e.orI(low, e.shl(high, 4)));
-    SmallVector<Value> byteIndices(indices);
-    byteIndices.back() = arith::ShRUIOp::create(b, loc, indices.back(), one);
-    memref::StoreOp::create(b, loc, byte, result.getValues(), byteIndices);
+    return e.truncateToI8(e.orI(low, e.shl(high, 4)));
   }
 
   Location loc;
@@ -148,7 +270,31 @@ private:
   ScaledType scaled;
   RecipeEmitter emitter;
   ArrayRef<Value> extents;
+  bool isColumnwise, isTransposed;
+  /// Whether scales are counted in padded rows.
+  bool isPadded = false;
 };
+
+/// Emits each result of an op that quantizes.
+template <typename OpTy>
+LogicalResult emitResults(OpBuilder &b, OpTy op, Value rows,
+                          ArrayRef<Value> extents,
+                          Quantization::Element element) {
+  for (bool isColumnwise : {false, true}) {
+    ValueRange outs = isColumnwise ? op.getColumnwise() : op.getOuts();
+    if (outs.empty())
+      continue;
+    FailureOr<Operand> result = getOperand(
+        op, outs,
+        isColumnwise ? op.getColumnwiseFormatAttr() : op.getOutsFormatAttr(),
+        isColumnwise ? "columnwise" : "outs");
+    if (failed(result))
+      return failure();
+    Quantization(op.getLoc(), *result, op.getRecipe(), extents, isColumnwise)
+        .emit(b, rows, op.getOffsets(), element);
+  }
+  return success();
+}
 
 struct LowerQuantize : OpRewritePattern<QuantizeOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -157,21 +303,19 @@ struct LowerQuantize : OpRewritePattern<QuantizeOp> {
     Location loc = op.getLoc();
     Value input = op.getInput(), rows = op.getRows();
     int64_t rank = cast<MemRefType>(input.getType()).getRank();
-    FailureOr<Operand> result =
-        getOperand(op, op.getOuts(), op.getOutsFormatAttr(), "outs");
-    if (failed(result))
-      return failure();
     SmallVector<Value> extents;
     for (int64_t dim = 0; dim < rank; ++dim)
       extents.push_back(memref::DimOp::create(
           rewriter, loc, dim == 0 && rows ? rows : input, dim));
-    Quantization(loc, *result, op.getRecipe(), extents)
-        .emit(rewriter, rows, [&](Elementwise &e, ValueRange indices) {
+    LogicalResult emitted = emitResults(
+        rewriter, op, rows, extents, [&](Elementwise &e, ValueRange indices) {
           SmallVector<Value> from(indices);
           if (rows)
             from[0] = loadIndex(e.getBuilder(), loc, rows, indices[0]);
           return loadF32(e, input, from);
         });
+    if (failed(emitted))
+      return failure();
     rewriter.eraseOp(op);
     return success();
   }
@@ -182,18 +326,15 @@ struct LowerActQuant : OpRewritePattern<ActQuantOp> {
   LogicalResult matchAndRewrite(ActQuantOp op,
                                 PatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
-    FailureOr<Operand> result =
-        getOperand(op, op.getOuts(), op.getOutsFormatAttr(), "outs");
-    if (failed(result))
-      return failure();
     Value columns = memref::DimOp::create(rewriter, loc, op.getInput(), 1);
     if (isGated(op.getFunction()))
       columns = arith::DivUIOp::create(rewriter, loc, columns,
                                        constantIndex(rewriter, loc, 2));
     Value extents[] = {memref::DimOp::create(rewriter, loc, op.getInput(), 0),
                        columns};
-    Quantization(loc, *result, op.getRecipe(), extents)
-        .emit(rewriter, {}, [&](Elementwise &e, ValueRange indices) {
+    LogicalResult emitted = emitResults(
+        rewriter, op, /*rows=*/{}, extents,
+        [&](Elementwise &e, ValueRange indices) {
           Value value = emitActivationAt(e, op, indices[0], indices[1]);
           OpBuilder &b = e.getBuilder();
           switch (op.getIntermediateRound()) {
@@ -206,6 +347,8 @@ struct LowerActQuant : OpRewritePattern<ActQuantOp> {
           }
           llvm_unreachable("unknown rounding");
         });
+    if (failed(emitted))
+      return failure();
     rewriter.eraseOp(op);
     return success();
   }

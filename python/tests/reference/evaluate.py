@@ -15,7 +15,7 @@ from reference.scaled import Format, Scaled
 
 # The operand groups of each op, in the order of its segments.
 GROUPS = {
-    "moeq.quantize": ("input", "rows", "outs"),
+    "moeq.quantize": ("input", "rows", "offsets", "outs", "columnwise"),
     "moeq.dequantize": ("input", "outs"),
     "moeq.route": ("logits", "bias", "ids", "weights"),
     "moeq.group": (
@@ -25,7 +25,7 @@ GROUPS = {
     "moeq.gather": ("input", "rows", "outs"),
     "moeq.combine": ("input", "slots", "weights", "outs"),
     "moeq.activate": ("input", "row_weight", "outs"),
-    "moeq.act_quant": ("input", "row_weight", "outs"),
+    "moeq.act_quant": ("input", "row_weight", "offsets", "outs", "columnwise"),
     "moeq.matmul": ("lhs", "rhs", "epilogue_operands", "outs"),
     "moeq.grouped_matmul": (
         "lhs", "rhs", "offsets", "counts", "rows", "plan", "epilogue_operands", "outs",

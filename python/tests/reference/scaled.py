@@ -18,20 +18,30 @@ class Format:
     block: tuple[int, ...]
     scale: str = "f32"
     zero: str | None = None
+    layout: str = "row_major"
+    groups: int = 0
 
     def __str__(self):
         block = ", ".join("*" if b == WHOLE else str(b) for b in self.block)
         zero = f", zero = {self.zero}" if self.zero else ""
-        return f"!moeq.scaled<{self.value}, block = [{block}], scale = {self.scale}{zero}>"
+        tile = "<128x4>" if self.layout == "padded" else ""
+        layout = f", layout = {self.layout}{tile}" if self.layout != "row_major" else ""
+        groups = f", groups = {self.groups}" if self.groups else ""
+        return (
+            f"!moeq.scaled<{self.value}, block = [{block}], scale = {self.scale}{zero}"
+            f"{layout}{groups}>"
+        )
 
     @staticmethod
     def parse(text: str) -> "Format":
         """The format that MLIR prints as `text`."""
-        value, block, scale, zero = re.fullmatch(
-            r"!moeq\.scaled<(\w+), block = \[([^]]*)\], scale = (\w+)(?:, zero = (\w+))?>", text
+        value, block, scale, zero, layout, groups = re.fullmatch(
+            r"!moeq\.scaled<(\w+), block = \[([^]]*)\], scale = (\w+)(?:, zero = (\w+))?"
+            r"(?:, layout = (\w+)(?:<128x4>)?)?(?:, groups = (\d+))?>",
+            text,
         ).groups()
         extents = tuple(WHOLE if b.strip() == "*" else int(b) for b in block.split(","))
-        return Format(value, extents, scale, zero)
+        return Format(value, extents, scale, zero, layout or "row_major", int(groups or 0))
 
     def blocks(self, shape) -> tuple[int, ...]:
         """The block's extent along each dimension of `shape`."""
@@ -39,8 +49,17 @@ class Format:
         return tuple(max(n, 1) if b == WHOLE else b for b, n in zip(block, shape, strict=True))
 
     def scale_shape(self, shape) -> tuple[int, ...]:
+        """The shape of the scales as they are laid out."""
         block = (1,) * (len(shape) - len(self.block)) + self.block
-        return tuple(1 if b == WHOLE else -(-n // b) for b, n in zip(block, shape, strict=True))
+        if self.groups:
+            shape = ((shape[0] // 128 + self.groups) * 128, shape[1])
+        scales = [1 if b == WHOLE else -(-n // b) for b, n in zip(block, shape, strict=True)]
+        if self.layout == "mn_major":
+            unit = {"f32": 4, "bf16": 8, "f16": 8}.get(self.scale, 16)
+            scales[-2:] = scales[-1], -(-scales[-2] // unit) * unit
+        elif self.layout != "row_major":
+            scales[-2:] = -(-scales[-2] // 128) * 128, -(-scales[-1] // 4) * 4
+        return tuple(scales)
 
     def expand(self, scales, shape) -> np.ndarray:
         """One entry an element of `shape` from one entry a block."""

@@ -217,3 +217,12 @@ func.func @packed(%x: memref<?x8xf4E2M1FN>, %y: memref<?x8xf4E2M1FN>) {
   memref.copy %x, %y : memref<?x8xf4E2M1FN> to memref<?x8xf4E2M1FN>
   return
 }
+
+// -----
+
+!c = !moeq.scaled<f8E4M3FN, block = [32, 1], scale = f32>
+func.func @columnwise(%x: memref<64x64xbf16>, %q: memref<64x64xf8E4M3FN>, %s: memref<2x64xf32>) {
+  // expected-error @+1 {{expects a rowwise result of rows without groups in a kernel}}
+  moeq.quantize input(%x : memref<64x64xbf16>) columnwise(%q, %s : memref<64x64xf8E4M3FN>, memref<2x64xf32> as !c) recipe(<amax>)
+  return
+}

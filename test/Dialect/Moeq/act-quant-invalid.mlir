@@ -45,8 +45,8 @@ func.func @columns(%x: tensor<4x255xf32>, %o: tensor<4x128x!a>) {
 // -----
 
 !c = !moeq.scaled<f8E4M3FN, block = [32, 1], scale = f32>
-func.func @columnwise(%x: tensor<4x256xf32>, %o: tensor<4x128x!c>) {
-  // expected-error @below {{'moeq.act_quant' op expects a rowwise block, got '!moeq.scaled<f8E4M3FN, block = [32, 1], scale = f32>': columnwise results are reserved}}
+func.func @block(%x: tensor<4x256xf32>, %o: tensor<4x128x!c>) {
+  // expected-error @below {{'moeq.act_quant' op expects a rowwise block of 'outs', got '!moeq.scaled<f8E4M3FN, block = [32, 1], scale = f32>'}}
   %0 = moeq.act_quant input(%x : tensor<4x256xf32>) outs(%o : tensor<4x128x!c>) function(swiglu) recipe(<amax>) -> tensor<4x128x!c>
   return
 }
@@ -84,5 +84,14 @@ func.func @weight(%x: tensor<4x256xf32>, %o: tensor<4x128x!a>, %w: tensor<3xf32>
 func.func @mixed(%x: memref<4x256xf32>, %o: tensor<4x128x!a>) {
   // expected-error @below {{'moeq.act_quant' op expects all operands to be tensors or all to be memrefs}}
   %0 = moeq.act_quant input(%x : memref<4x256xf32>) outs(%o : tensor<4x128x!a>) function(swiglu) recipe(<amax>) -> tensor<4x128x!a>
+  return
+}
+
+// -----
+
+!c = !moeq.scaled<f8E4M3FN, block = [32], scale = f32>
+func.func @columnwise(%x: tensor<4x256xf32>, %o: tensor<4x128x!c>) {
+  // expected-error @below {{'moeq.act_quant' op expects extent 0 of 'columnwise' and what is quantized to it to be equal, got 4 and 128}}
+  %0 = moeq.act_quant input(%x : tensor<4x256xf32>) columnwise(%o : tensor<4x128x!c>) function(swiglu) recipe(<amax>) -> tensor<4x128x!c>
   return
 }

@@ -145,6 +145,7 @@ func.func @gather_of_quantized_rows(%x: tensor<?x64xbf16>, %rows: tensor<?xi32>,
 
 // -----
 
+!both = !moeq.scaled<f8E4M3FN, block = [32], scale = f8E8M0FNU>
 !act = !moeq.scaled<f8E4M3FN, block = [128], scale = f32>
 
 // CHECK-LABEL: func @act_quant_bf16(
@@ -160,6 +161,19 @@ func.func @act_quant_bf16(%h: tensor<?x512xbf16>, %w: tensor<?xf32>, %out: tenso
   %q = moeq.quantize input(%a : tensor<?x256xbf16>) outs(%out : tensor<?x256x!act>)
       recipe(<deepgemm>) -> tensor<?x256x!act>
   return %q : tensor<?x256x!act>
+}
+
+// With groups and a columnwise result.
+// CHECK-LABEL: func @act_quant_both(
+// CHECK-SAME:      %[[H:[^:]*]]: tensor<?x512xbf16>, %[[O:[^:]*]]: tensor<9xi32>
+// CHECK:       moeq.act_quant input(%[[H]] : {{.*}}) offsets(%[[O]] : {{.*}}) outs(%{{.*}} : {{.*}}) columnwise(%{{.*}} : {{.*}}) function(swiglu) intermediate_round(bf16)
+func.func @act_quant_both(%h: tensor<?x512xbf16>, %o: tensor<9xi32>, %out: tensor<?x256x!both>, %column: tensor<256x?x!both>,
+                          %init: tensor<?x256xbf16>) -> (tensor<?x256x!both>, tensor<256x?x!both>) {
+  %a = moeq.activate input(%h : tensor<?x512xbf16>) outs(%init : tensor<?x256xbf16>)
+      function(swiglu) -> tensor<?x256xbf16>
+  %q:2 = moeq.quantize input(%a : tensor<?x256xbf16>) offsets(%o : tensor<9xi32>) outs(%out : tensor<?x256x!both>)
+      columnwise(%column : tensor<256x?x!both>) recipe(<te_mx>) -> tensor<?x256x!both>, tensor<256x?x!both>
+  return %q#0, %q#1 : tensor<?x256x!both>, tensor<256x?x!both>
 }
 
 // CHECK-LABEL: func @act_quant_f16(

@@ -18,7 +18,7 @@ func.func @two_plain_outs(%x: tensor<4x8xf32>, %o: tensor<4x8xi8>, %s: tensor<4x
 
 func.func @no_outs(%x: tensor<4x8xf32>) {
   // expected-error @below {{'moeq.quantize' op expects an operand 'outs'}}
-  "moeq.quantize"(%x) <{operandSegmentSizes = array<i32: 1, 0, 0>, recipe = #moeq.recipe<amax>}> : (tensor<4x8xf32>) -> ()
+  "moeq.quantize"(%x) <{operandSegmentSizes = array<i32: 1, 0, 0, 0, 0>, recipe = #moeq.recipe<amax>}> : (tensor<4x8xf32>) -> ()
   return
 }
 
@@ -188,7 +188,7 @@ func.func @rows_input_rank(%x: tensor<2x4x256xf32>, %r: tensor<2xi32>, %o: tenso
 
 !a = !moeq.scaled<f8E4M3FN, block = [128], scale = f32>
 func.func @rows_number(%x: tensor<4x256xf32>, %r: tensor<6xi32>, %o: tensor<5x256x!a>) {
-  // expected-error @below {{'moeq.quantize' op expects the number of 'rows' and the rows of 'outs' to be equal, got 6 and 5}}
+  // expected-error @below {{'moeq.quantize' op expects the number of 'rows' and that of 'outs' to be equal, got 6 and 5}}
   %0 = moeq.quantize input(%x : tensor<4x256xf32>) rows(%r : tensor<6xi32>) outs(%o : tensor<5x256x!a>) recipe(<amax>) -> tensor<5x256x!a>
   return
 }
@@ -315,7 +315,7 @@ func.func @not_e8m0(%x: tensor<4x256xf32>, %o: tensor<4x256x!mx>) {
 !a = !moeq.scaled<f8E4M3FN, block = [128], scale = f32>
 func.func @no_recipe(%x: tensor<4x256xf32>, %o: tensor<4x256x!a>) {
   // expected-error @below {{'moeq.quantize' op requires attribute 'recipe'}}
-  %0 = "moeq.quantize"(%x, %o) <{operandSegmentSizes = array<i32: 1, 0, 1>}> : (tensor<4x256xf32>, tensor<4x256x!a>) -> tensor<4x256x!a>
+  %0 = "moeq.quantize"(%x, %o) <{operandSegmentSizes = array<i32: 1, 0, 0, 1, 0>}> : (tensor<4x256xf32>, tensor<4x256x!a>) -> tensor<4x256x!a>
   return
 }
 
@@ -324,7 +324,7 @@ func.func @no_recipe(%x: tensor<4x256xf32>, %o: tensor<4x256x!a>) {
 !a = !moeq.scaled<f8E4M3FN, block = [128], scale = f32>
 func.func @segments(%x: tensor<4x256xf32>, %o: tensor<4x256x!a>) {
   // expected-error @below {{'moeq.quantize' op operand count (2) does not match with the total size (3) specified in attribute 'operandSegmentSizes'}}
-  %0 = "moeq.quantize"(%x, %o) <{operandSegmentSizes = array<i32: 1, 1, 1>, recipe = #moeq.recipe<amax>}> : (tensor<4x256xf32>, tensor<4x256x!a>) -> tensor<4x256x!a>
+  %0 = "moeq.quantize"(%x, %o) <{operandSegmentSizes = array<i32: 1, 1, 0, 1, 0>, recipe = #moeq.recipe<amax>}> : (tensor<4x256xf32>, tensor<4x256x!a>) -> tensor<4x256x!a>
   return
 }
 

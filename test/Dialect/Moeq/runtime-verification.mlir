@@ -6,6 +6,7 @@
 // CHECK-SAME: %[[O:[^:]*]]: memref<9xi32>, %[[Y:[^:]*]]: memref<?x32xf32>
 // CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
 // CHECK-DAG: %[[C8:.*]] = arith.constant 8 : index
+// CHECK: memref.dim %[[Y]]
 // CHECK: memref.load %[[O]][%[[C0]]]
 // CHECK: %[[OK:.*]] = arith.cmpi sge
 // CHECK: cf.assert %[[OK]], "{{.*}}expects offsets from 0 on
@@ -15,7 +16,6 @@
 // CHECK: %[[OK:.*]] = arith.cmpi sle
 // CHECK: cf.assert %[[OK]], "{{.*}}expects sorted offsets
 // CHECK: memref.load %[[O]][%[[C8]]]
-// CHECK: memref.dim %[[Y]]
 // CHECK: %[[OK:.*]] = arith.cmpi sle
 // CHECK: cf.assert %[[OK]], "{{.*}}expects offsets up to the number of rows
 // CHECK: moeq.grouped_matmul
@@ -102,6 +102,21 @@ func.func @quantize_rows(%x: tensor<?x64xbf16>, %rows: tensor<?xi32>, %q: tensor
 func.func @quantize(%x: tensor<?x64xbf16>, %q: tensor<?x64x!a>) -> tensor<?x64x!a> {
   %0 = moeq.quantize input(%x : tensor<?x64xbf16>) outs(%q : tensor<?x64x!a>) recipe(<vllm_token>) -> tensor<?x64x!a>
   return %0 : tensor<?x64x!a>
+}
+
+// CHECK-LABEL: func @quantize_groups(
+// CHECK: cf.assert %{{.*}}, "{{.*}}expects offsets from 0 on
+// CHECK: cf.assert %{{.*}}, "{{.*}}expects sorted offsets
+// CHECK: cf.assert %{{.*}}, "{{.*}}expects offsets up to the number of rows
+// CHECK: moeq.quantize
+// CHECK: cf.assert %{{.*}}, "{{.*}}expects offsets from 0 on
+// CHECK: moeq.act_quant
+func.func @quantize_groups(%x: memref<?x64xbf16>, %o: memref<9xi32>, %q: memref<?x64xf8E4M3FN>, %s: memref<?x1xf32>) {
+  moeq.quantize input(%x : memref<?x64xbf16>) offsets(%o : memref<9xi32>)
+      outs(%q, %s : memref<?x64xf8E4M3FN>, memref<?x1xf32> as !a) recipe(<vllm_token>)
+  moeq.act_quant input(%x : memref<?x64xbf16>) offsets(%o : memref<9xi32>)
+      outs(%q, %s : memref<?x64xf8E4M3FN>, memref<?x1xf32> as !a) function(silu) recipe(<vllm_token>)
+  return
 }
 
 // CHECK-LABEL: func @combine(

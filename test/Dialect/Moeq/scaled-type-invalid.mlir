@@ -131,7 +131,7 @@ func.func private @duplicate_block(!moeq.scaled<i8, block = [*], block = [*], sc
 
 // -----
 
-// expected-error @below {{expects block, scale, zero or layout, got 'axis'}}
+// expected-error @below {{expects block, scale, zero, layout or groups, got 'axis'}}
 func.func private @unknown(!moeq.scaled<i8, block = [*], scale = f32, axis = 1>)
 
 // -----
@@ -159,3 +159,23 @@ func.func private @memref(memref<4x!moeq.scaled<i8, block = [*], scale = f32>>)
 
 // expected-error @below {{failed to verify 'elementType'}}
 func.func private @vector_of_scaled(vector<4x!moeq.scaled<i8, block = [*], scale = f32>>)
+
+// -----
+
+// expected-error @below {{expects positive groups, got 0}}
+func.func private @no_groups(!moeq.scaled<i8, block = [32], scale = f32, groups = 0>)
+
+// -----
+
+// expected-error @below {{expects 1 to 2147483647 groups, got 2147483648}}
+func.func private @groups(!moeq.scaled<i8, block = [32], scale = f32, groups = 2147483648>)
+
+// -----
+
+// expected-error @below {{expects blocks whose rows divide 128 where there are groups, got 48}}
+func.func private @block_of_groups(!moeq.scaled<i8, block = [48, 1], scale = f32, groups = 2>)
+
+// -----
+
+// expected-error @below {{expects blocks whose rows divide 128 where there are groups, got *}}
+func.func private @whole_block_of_groups(!moeq.scaled<i8, block = [*, *], scale = f32, groups = 2>)

@@ -154,6 +154,7 @@ func.func @fuse_act_quant(%x: tensor<?x512xbf16>, %w: tensor<8x512x256x!a>, %o: 
 
 // Under one scale of all rows no tile can be quantized apart.
 // REMARK: [Missed] fuse | Category:moeq-tile | {{.*}}stays outside the loop: its scales span rows
+// REMARK: [Missed] fuse | Category:moeq-tile | {{.*}}stays outside the loop: its rows have groups or a columnwise result
 // FUSE-LABEL: func @no_fuse_per_tensor(
 // FUSE: moeq.quantize
 // FUSE: scf.forall
@@ -179,6 +180,12 @@ func.func @fuse_used(%x: tensor<?x256xbf16>, %w: tensor<512x256x!a>, %e: tensor<
 func.func @no_fuse_per_tensor(%x: tensor<?x256xbf16>, %w: tensor<512x256x!t>, %e: tensor<?x256x!t>, %init: tensor<?x512xbf16>) -> tensor<?x512xbf16> {
   %q = moeq.quantize input(%x : tensor<?x256xbf16>) outs(%e : tensor<?x256x!t>) recipe(<amax>) -> tensor<?x256x!t>
   %0 = moeq.matmul lhs(%q : tensor<?x256x!t>) rhs(%w : tensor<512x256x!t>) outs(%init : tensor<?x512xbf16>) -> tensor<?x512xbf16>
+  return %0 : tensor<?x512xbf16>
+}
+
+func.func @no_fuse_groups(%x: tensor<?x256xbf16>, %w: tensor<8x512x256x!a>, %o: tensor<9xi32>, %e: tensor<?x256x!a>, %init: tensor<?x512xbf16>) -> tensor<?x512xbf16> {
+  %q = moeq.quantize input(%x : tensor<?x256xbf16>) offsets(%o : tensor<9xi32>) outs(%e : tensor<?x256x!a>) recipe(<amax>) -> tensor<?x256x!a>
+  %0 = moeq.grouped_matmul lhs(%q : tensor<?x256x!a>) rhs(%w : tensor<8x512x256x!a>) offsets(%o : tensor<9xi32>) outs(%init : tensor<?x512xbf16>) -> tensor<?x512xbf16>
   return %0 : tensor<?x512xbf16>
 }
 

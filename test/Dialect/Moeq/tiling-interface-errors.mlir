@@ -43,6 +43,26 @@ module attributes {transform.with_named_sequence} {
 
 // -----
 
+!a = !moeq.scaled<f8E4M3FN, block = [32], scale = f32>
+
+func.func @columnwise(%x: tensor<?x256xbf16>, %o: tensor<9xi32>, %q: tensor<?x256x!a>) -> tensor<?x256x!a> {
+  // expected-error@below {{'moeq.quantize' op cannot be tiled: its rows have groups or a columnwise result}}
+  // expected-error@below {{faild to tile operation}}
+  // expected-error@below {{failed to generate tiling loops}}
+  %0 = moeq.quantize input(%x : tensor<?x256xbf16>) offsets(%o : tensor<9xi32>) outs(%q : tensor<?x256x!a>) recipe(<amax>) -> tensor<?x256x!a>
+  return %0 : tensor<?x256x!a>
+}
+
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%module: !transform.any_op {transform.readonly}) {
+    %op = transform.structured.match ops{["moeq.quantize"]} in %module : (!transform.any_op) -> !transform.any_op
+    %tiled, %loops:2 = transform.structured.tile_using_for %op tile_sizes [32, 64] : (!transform.any_op) -> (!transform.any_op, !transform.any_op, !transform.any_op)
+    transform.yield
+  }
+}
+
+// -----
+
 func.func @gate_layout(%x: tensor<?x256xbf16>, %y: tensor<?x128xbf16>) -> tensor<?x128xbf16> {
   // expected-error@below {{'moeq.activate' op cannot be tiled along its columns: gate and up lie apart under gate_layout gate_first}}
   // expected-error@below {{faild to tile operation}}

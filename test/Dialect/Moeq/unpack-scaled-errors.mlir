@@ -303,7 +303,27 @@ func.func @laid_out(%a: tensor<512x256x!s>) {
 
 // -----
 
+!g = !moeq.scaled<f8E4M3FN, block = [32], scale = f8E8M0FNU, groups = 4>
+
+func.func @rows_of_groups(%a: tensor<512x256x!g>) {
+  // expected-error@+1 {{'tensor.extract_slice' op cuts the rows of groups along dimension 0 of 'tensor<512x256x!moeq.scaled<f8E4M3FN, block = [32], scale = f8E8M0FNU, groups = 4>>' by the extract of 'tensor<128x256x!moeq.scaled<f8E4M3FN, block = [32], scale = f8E8M0FNU, groups = 4>>': expects the whole extent, got an offset 128 and a size 128}}
+  %0 = tensor.extract_slice %a[128, 0] [128, 256] [1, 1] : tensor<512x256x!g> to tensor<128x256x!g>
+  return
+}
+
+// -----
+
 // Reshapes.
+
+!g = !moeq.scaled<f8E4M3FN, block = [32], scale = f8E8M0FNU, groups = 4>
+
+func.func @reshape_groups(%a: tensor<64x256x!g>) {
+  // expected-error@+1 {{'tensor.expand_shape' op expects rows without groups, got}}
+  %0 = tensor.expand_shape %a [[0, 1], [2]] output_shape [1, 64, 256] : tensor<64x256x!g> into tensor<1x64x256x!g>
+  return
+}
+
+// -----
 
 !s = !moeq.scaled<f8E4M3FN, block = [32], scale = f8E8M0FNU, layout = mn_major>
 

@@ -195,6 +195,22 @@ func.func @layouts(%w: tensor<8x100x320x!s>, %e: index, %n: index) -> (tensor<?x
 
 // -----
 
+!g = !moeq.scaled<f8E4M3FN, block = [32, 1], scale = f8E8M0FNU, groups = 8>
+!s = !moeq.scaled<f8E4M3FN, block = [32], scale = f8E8M0FNU, layout = swizzle_128x4, groups = 8>
+
+// Rows of groups are padded to 128 for each: (rows floordiv 128 + 8) * 128.
+// CHECK-DAG: #[[BLOCKS:.*]] = affine_map<()[s0] -> ((s0 floordiv 128) * 4 + 32)>
+// CHECK-LABEL: func @groups(
+// CHECK-SAME: tensor<300x256xf8E4M3FN> {{{.*}}}, %{{[^:]*}}: tensor<1280x8xf8E8M0FNU>
+// CHECK: affine.apply
+// CHECK: tensor.empty(%{{.*}}) : tensor<?x256xf8E8M0FNU>
+func.func @groups(%x: tensor<300x256x!s>, %n: index) -> (tensor<?x256x!g>, tensor<300x256x!s>) {
+  %0 = tensor.empty(%n) : tensor<?x256x!g>
+  return %0, %x : tensor<?x256x!g>, tensor<300x256x!s>
+}
+
+// -----
+
 !a = !moeq.scaled<f8E4M3FN, block = [*], scale = f32>
 
 // CHECK-LABEL: func private @callee(tensor<4x64xf8E4M3FN> {moeq.name = "arg0"}, tensor<4x1xf32> {moeq.name = "arg0.scale"}) -> (tensor<4x64xf8E4M3FN> {moeq.name = "result0"}, tensor<4x1xf32> {moeq.name = "result0.scale"})

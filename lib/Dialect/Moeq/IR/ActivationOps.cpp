@@ -94,19 +94,31 @@ LogicalResult ActivateOp::verify() {
 
 LogicalResult ActQuantOp::verify() {
   ShapeVerifier verifier{*this};
-  FailureOr<OperandInfo> outs =
-      verifyQuantizedOuts(*this, getOuts(), getOutsFormatAttr(), getRecipe());
-  if (failed(outs) || failed(verifier.rank("outs", outs->shape, 2)) ||
-      failed(verifier.rank("input", ShapeVerifier::shapeOf(getInput()), 2)))
+  ArrayRef<int64_t> input = ShapeVerifier::shapeOf(getInput());
+  if (failed(verifier.rank("input", input, 2)))
     return failure();
-  int64_t factor = isGated(getFunction()) ? 2 : 1;
-  outs->shape[1] =
-      outs->getLastExtent(ShapeVerifier::shapeOf(getInput())[1] / factor);
-  int64_t rowBlock = outs->scaled.getBlockOf(0, 2);
-  if (rowBlock != 1 && !ShapedType::isDynamic(rowBlock))
-    return emitOpError() << "expects a rowwise block, got " << outs->scaled
-                         << ": columnwise results are reserved";
-  return verifyActivation(*this, ShapeVerifier::shapeOf(getInput()),
-                          outs->shape, getRowWeight(), getFunction(),
-                          getLimit(), getAlpha(), getGateLayout());
+  SmallVector<int64_t> source(input);
+  if (isGated(getFunction()) && !ShapedType::isDynamic(source[1]))
+    source[1] /= 2;
+  SmallVector<int64_t> activated(source);
+  FailureOr<OperandInfo> outs = failure();
+  if (!getOuts().empty() || getColumnwise().empty()) {
+    outs = verifyQuantized(*this, getOuts(), getOutsFormatAttr(), "outs",
+                           getRecipe());
+    if (failed(outs) || failed(verifier.rank("outs", outs->shape, 2)))
+      return failure();
+    outs->shape[1] = outs->getLastExtent(source[1]);
+    activated = outs->shape;
+    int64_t rowBlock = outs->scaled.getBlockOf(0, 2);
+    if (rowBlock != 1 && !ShapedType::isDynamic(rowBlock))
+      return emitOpError() << "expects a rowwise block of 'outs', got "
+                           << outs->scaled;
+  }
+  if (failed(verifyActivation(*this, input, activated, getRowWeight(),
+                              getFunction(), getLimit(), getAlpha(),
+                              getGateLayout())))
+    return failure();
+  return verifyColumnwise(*this, source, getOffsets(),
+                          succeeded(outs) ? &*outs : nullptr, getColumnwise(),
+                          getColumnwiseFormatAttr(), getRecipe());
 }

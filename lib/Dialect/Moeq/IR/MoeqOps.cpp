@@ -37,7 +37,7 @@ using namespace mlir::moeq::detail;
     return groups;                                                             \
   }
 
-MOEQ_DEFINE_DPS_OP(QuantizeOp, 2, {2, "outs_format"})
+MOEQ_DEFINE_DPS_OP(QuantizeOp, 3, {3, "outs_format"}, {4, "columnwise_format"})
 MOEQ_DEFINE_DPS_OP(DequantizeOp, 1, {0, "input_format"})
 MOEQ_DEFINE_DPS_OP(RouteOp, 2)
 MOEQ_DEFINE_DPS_OP(GroupOp, 3)
@@ -46,7 +46,7 @@ MOEQ_DEFINE_DPS_OP(PrepackOp, 1, {0, "input_format"}, {1, "outs_format"})
 MOEQ_DEFINE_DPS_OP(GatherOp, 2, {0, "input_format"}, {2, "outs_format"})
 MOEQ_DEFINE_DPS_OP(CombineOp, 3)
 MOEQ_DEFINE_DPS_OP(ActivateOp, 2)
-MOEQ_DEFINE_DPS_OP(ActQuantOp, 2, {2, "outs_format"})
+MOEQ_DEFINE_DPS_OP(ActQuantOp, 3, {3, "outs_format"}, {4, "columnwise_format"})
 MOEQ_DEFINE_DPS_OP(MatmulOp, 3, {0, "lhs_format"}, {1, "rhs_format"})
 MOEQ_DEFINE_DPS_OP(GroupedMatmulOp, 7, {0, "lhs_format"}, {1, "rhs_format"})
 MOEQ_DEFINE_DPS_OP(ExpertsOp, 8, {2, "w13_format"}, {3, "w2_format"})
@@ -81,6 +81,16 @@ static LogicalResult verifyScaledShape(Operation *op, const OperandInfo &info,
   if (info.scaled.isPacked() && ShapedType::isDynamic(info.shape.back()))
     return op->emitOpError() << "expects a static last extent of '" << name
                              << "' for values of 4 bits, got " << Type(type);
+  if (info.scaled.getGroups() == 0)
+    return success();
+  if (info.getRank() != 2)
+    return op->emitOpError()
+           << "expects '" << name
+           << "' of rank 2 where its rows have groups, got " << Type(type);
+  if (!isa<QuantizeOp, ActQuantOp>(op))
+    return op->emitOpError()
+           << "expects '" << name << "' with scales that have no groups, got "
+           << info.scaled;
   return success();
 }
 

@@ -98,10 +98,19 @@ LogicalResult verifyMatmulOperands(Operation *op, const OperandInfo &lhs,
 /// Checks a recipe against the scaled type that it makes.
 LogicalResult verifyRecipe(Operation *op, RecipeAttr recipe, ScaledType scaled);
 
-/// Checks the `outs` of an op that quantizes: scaled, all operands of one kind,
-/// and of a type that the recipe makes.
-FailureOr<OperandInfo> verifyQuantizedOuts(Operation *op, ValueRange outs,
-                                           TypeAttr format, RecipeAttr recipe);
+/// Checks operand `name` of an op that quantizes: scaled, all operands of one
+/// kind, and of a type that the recipe makes.
+FailureOr<OperandInfo> verifyQuantized(Operation *op, ValueRange values,
+                                       TypeAttr format, StringRef name,
+                                       RecipeAttr recipe);
+
+/// Checks the groups of the rows that an op quantizes, and its columnwise
+/// result. `source` is the shape of what it quantizes; `outs` is what
+/// verifyQuantized tells of the rowwise result, if there is one.
+LogicalResult verifyColumnwise(Operation *op, ArrayRef<int64_t> source,
+                               Value offsets, const OperandInfo *outs,
+                               ValueRange columnwise, TypeAttr format,
+                               RecipeAttr recipe);
 
 /// Checks the router's attributes against `experts` experts (or kDynamic).
 LogicalResult verifyRouting(Operation *op, int64_t experts, int64_t topK,

@@ -24,7 +24,9 @@ void MoeqDialect::registerTypes() {
 }
 
 //===----------------------------------------------------------------------===//
-// Assembly: <VALUE, block = [...], scale = T (, zero = T)? (, layout = L)?>
+// Assembly:
+// <VALUE, block = [...], scale = T (, zero = T)? (, layout = L)? (, groups =
+// E)?>
 //===----------------------------------------------------------------------===//
 
 static ParseResult parseBlock(AsmParser &parser, SmallVector<int64_t> &block) {
@@ -79,6 +81,7 @@ Type ScaledType::parse(AsmParser &parser) {
   Type value, scale, zero;
   std::optional<SmallVector<int64_t>> block;
   std::optional<ScaleLayout> layout;
+  std::optional<int64_t> groups;
   SMLoc start = parser.getCurrentLocation();
   if (parser.parseLess() || parser.parseType(value))
     return {};
@@ -111,9 +114,18 @@ Type ScaledType::parse(AsmParser &parser) {
       if (duplicate(layout.has_value()) ||
           parseLayout(parser, layout.emplace()))
         return {};
+    } else if (key == "groups") {
+      if (duplicate(groups.has_value()) ||
+          parser.parseInteger(groups.emplace()))
+        return {};
+      if (*groups <= 0) {
+        parser.emitError(loc) << "expects positive groups, got " << *groups;
+        return {};
+      }
     } else {
       parser.emitError(loc)
-          << "expects block, scale, zero or layout, got '" << key << "'";
+          << "expects block, scale, zero, layout or groups, got '" << key
+          << "'";
       return {};
     }
   }
@@ -124,9 +136,9 @@ Type ScaledType::parse(AsmParser &parser) {
         << "missing required parameter '" << (block ? "scale" : "block") << "'";
     return {};
   }
-  return parser.getChecked<ScaledType>(start, parser.getContext(), value,
-                                       *block, scale, zero,
-                                       layout.value_or(ScaleLayout::RowMajor));
+  return parser.getChecked<ScaledType>(
+      start, parser.getContext(), value, *block, scale, zero,
+      layout.value_or(ScaleLayout::RowMajor), groups.value_or(0));
 }
 
 void ScaledType::print(AsmPrinter &printer) const {
@@ -143,6 +155,8 @@ void ScaledType::print(AsmPrinter &printer) const {
   if (getLayout() != ScaleLayout::RowMajor)
     printer << ", layout = " << stringifyScaleLayout(getLayout())
             << (getLayout() == ScaleLayout::Padded ? "<128x4>" : "");
+  if (getGroups() != 0)
+    printer << ", groups = " << getGroups();
   printer << '>';
 }
 
@@ -166,7 +180,8 @@ static bool isValueType(Type type) {
 
 LogicalResult ScaledType::verify(function_ref<InFlightDiagnostic()> emitError,
                                  Type value, ArrayRef<int64_t> block,
-                                 Type scale, Type zero, ScaleLayout layout) {
+                                 Type scale, Type zero, ScaleLayout layout,
+                                 int64_t groups) {
   for (Type type : {value, scale})
     if (isFnuz(type))
       return emitError() << "expects types with a signed zero, got " << type
@@ -199,6 +214,18 @@ LogicalResult ScaledType::verify(function_ref<InFlightDiagnostic()> emitError,
     if (isa<Float8E8M0FNUType>(zero))
       return emitError() << "expects a zero type that has a zero, got " << zero;
   }
+  if (groups == 0)
+    return success();
+  // The number of groups is that of experts, whose ids are i32.
+  if (groups < 0 || groups > std::numeric_limits<int32_t>::max())
+    return emitError() << "expects 1 to 2147483647 groups, got " << groups;
+  int64_t rowBlock = block.size() < 2 ? 1 : block[block.size() - 2];
+  if (ShapedType::isDynamic(rowBlock) || kPaddedRows % rowBlock != 0)
+    return emitError() << "expects blocks whose rows divide " << kPaddedRows
+                       << " where there are groups, got "
+                       << (ShapedType::isDynamic(rowBlock)
+                               ? std::string("*")
+                               : std::to_string(rowBlock));
   return success();
 }
 
@@ -211,10 +238,23 @@ int64_t ScaledType::getBlockOf(int64_t dim, int64_t rank) const {
   return dim < lead ? 1 : getBlock()[dim - lead];
 }
 
+int64_t moeq::getPaddedRows(int64_t rows, int64_t groups) {
+  int64_t tiles, padded;
+  if (ShapedType::isDynamic(rows))
+    return rows;
+  if (llvm::AddOverflow(rows / kPaddedRows, groups, tiles) ||
+      llvm::MulOverflow(tiles, kPaddedRows, padded))
+    return std::numeric_limits<int64_t>::max();
+  return padded;
+}
+
 SmallVector<int64_t> ScaledType::getScaleShape(ArrayRef<int64_t> shape) const {
   SmallVector<int64_t> scales;
-  for (auto [dim, extent] : llvm::enumerate(shape)) {
+  for (size_t dim = 0; dim < shape.size(); ++dim) {
     int64_t block = getBlockOf(dim, shape.size());
+    bool isGrouped = getGroups() != 0 && dim + 2 == shape.size();
+    int64_t extent =
+        isGrouped ? getPaddedRows(shape[dim], getGroups()) : shape[dim];
     if (ShapedType::isDynamic(block))
       scales.push_back(1);
     else if (ShapedType::isDynamic(extent))
@@ -276,6 +316,7 @@ bool moeq::isScaledTensor(Type type) {
   auto tensor = cast<RankedTensorType>(type);
   return !tensor.getEncoding() &&
          static_cast<int64_t>(scaled.getBlock().size()) <= tensor.getRank() &&
+         (scaled.getGroups() == 0 || tensor.getRank() == 2) &&
          !(scaled.isPacked() &&
            ShapedType::isDynamic(tensor.getShape().back()));
 }

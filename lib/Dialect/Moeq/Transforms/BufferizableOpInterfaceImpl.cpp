@@ -18,10 +18,12 @@ using namespace mlir::moeq;
 using namespace mlir::bufferization;
 
 /// Whether some elements of `op`'s results are those of its inits: rows that no
-/// index names. All other ops write each element.
+/// index names, or that are in no group. All other ops write each element.
 static bool keepsInits(Operation *op) {
   if (auto quantize = dyn_cast<QuantizeOp>(op))
-    return static_cast<bool>(quantize.getRows());
+    return quantize.getRows() || quantize.getOffsets();
+  if (auto actQuant = dyn_cast<ActQuantOp>(op))
+    return static_cast<bool>(actQuant.getOffsets());
   return isa<GatherOp, GroupedMatmulOp>(op);
 }
 

@@ -186,8 +186,10 @@ Value LayerBuilder::buildQuantize(Value input, OpFoldResult columns) {
     return input;
   Value init = empty({slots, columns}, actType);
   return QuantizeOp::create(rewriter, loc, init.getType(), input,
-                            /*rows=*/Value(), init, op.getRecipeAttr(),
-                            /*outs_format=*/TypeAttr())
+                            /*rows=*/Value(), /*offsets=*/Value(), init,
+                            /*columnwise=*/ValueRange(), op.getRecipeAttr(),
+                            /*outs_format=*/TypeAttr(),
+                            /*columnwise_format=*/TypeAttr())
       .getResult(0);
 }
 

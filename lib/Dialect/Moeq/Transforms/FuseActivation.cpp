@@ -129,7 +129,7 @@ struct FuseActQuant : OpRewritePattern<ActQuantOp> {
                                 PatternRewriter &rewriter) const override {
     OpTy matmul = getFusableActivation<OpTy>(op);
     if (!matmul || !isGated(op.getFunction()) || op.getOutsFormat() ||
-        op.getNumResults() == 0)
+        op.getColumnwiseFormat() || op.getNumResults() == 0)
       return failure();
     Type element = rewriter.getF32Type();
     if (op.getIntermediateRound() == IntermediateRound::BF16)
@@ -137,14 +137,24 @@ struct FuseActQuant : OpRewritePattern<ActQuantOp> {
     else if (op.getIntermediateRound() == IntermediateRound::F16)
       element = rewriter.getF16Type();
     remarkFused(op, "act-quant-of-matmul");
-    Value outs = op.getOuts().front();
-    Value init = tensor::EmptyOp::create(
-        rewriter, op.getLoc(),
-        tensor::getMixedSizes(rewriter, op.getLoc(), outs), element);
+    auto sizeOf = [&](Value value, int64_t dim) {
+      return tensor::getMixedSize(rewriter, op.getLoc(), value, dim);
+    };
+    SmallVector<OpFoldResult> sizes{sizeOf(matmul.getOuts(), 0)};
+    if (op.getOuts().empty()) {
+      Value columnwise = op.getColumnwise().front();
+      bool isTransposed =
+          getScaledElementType(columnwise.getType()).getBlockOf(1, 2) != 1;
+      sizes.push_back(sizeOf(columnwise, isTransposed ? 0 : 1));
+    } else {
+      sizes.push_back(sizeOf(op.getOuts().front(), 1));
+    }
+    Value init = tensor::EmptyOp::create(rewriter, op.getLoc(), sizes, element);
     OpTy fused = ActivationEpilogue(matmul, op).build(rewriter, init);
     rewriter.replaceOpWithNewOp<QuantizeOp>(
-        op, op.getResultTypes(), fused.getResult(0), /*rows=*/Value(), outs,
-        op.getRecipeAttr(), /*outs_format=*/TypeAttr());
+        op, op.getResultTypes(), fused.getResult(0), /*rows=*/Value(),
+        op.getOffsets(), op.getOuts(), op.getColumnwise(), op.getRecipeAttr(),
+        /*outs_format=*/TypeAttr(), /*columnwise_format=*/TypeAttr());
     rewriter.eraseOp(matmul);
     return success();
   }

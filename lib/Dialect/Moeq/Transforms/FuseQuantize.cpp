@@ -15,12 +15,15 @@ using namespace mlir::moeq::detail;
 
 /// Whether the op takes and gives whole tensors, not memrefs or components.
 static bool isOnScaledTensors(QuantizeOp op) {
-  return op.getNumResults() == 1 && !op.getOutsFormat();
+  return op.getNumResults() != 0 && !op.getOutsFormat() &&
+         !op.getColumnwiseFormat();
 }
 
-/// The block of the scaled result along rows.
+/// The block of the rowwise result along rows.
 static int64_t getRowBlock(QuantizeOp op) {
-  auto type = cast<RankedTensorType>(op.getResult(0).getType());
+  if (op.getOuts().empty())
+    return 1;
+  auto type = cast<RankedTensorType>(op.getOuts().front().getType());
   return getScaledElementType(type).getBlockOf(0, type.getRank());
 }
 
@@ -41,7 +44,8 @@ struct QuantizeOfGather : OpRewritePattern<QuantizeOp> {
     remarkFused(op, "quantize-of-gather");
     rewriter.replaceOpWithNewOp<QuantizeOp>(
         op, op.getResultTypes(), gather.getInput().front(), gather.getRows(),
-        op.getOuts(), op.getRecipeAttr(), op.getOutsFormatAttr());
+        op.getOffsets(), op.getOuts(), op.getColumnwise(), op.getRecipeAttr(),
+        /*outs_format=*/TypeAttr(), /*columnwise_format=*/TypeAttr());
     return success();
   }
 };
@@ -55,14 +59,16 @@ struct GatherOfQuantize : OpRewritePattern<GatherOp> {
     auto quantize = op.getInput().empty()
                         ? QuantizeOp()
                         : op.getInput().front().getDefiningOp<QuantizeOp>();
-    if (!quantize || quantize.getRows() || !isOnScaledTensors(quantize) ||
-        op.getInputFormat() || !quantize->hasOneUse())
+    if (!quantize || quantize.getRows() || !quantize.isRowwiseOnly() ||
+        !isOnScaledTensors(quantize) || op.getInputFormat() ||
+        !quantize->hasOneUse())
       return failure();
     remarkFused(op, "gather-of-quantize");
     rewriter.replaceOpWithNewOp<QuantizeOp>(
         op, op.getResultTypes(), quantize.getInput(), op.getRows(),
-        op.getOuts(), quantize.getRecipeAttr(),
-        /*outs_format=*/TypeAttr());
+        /*offsets=*/Value(), op.getOuts(), /*columnwise=*/ValueRange(),
+        quantize.getRecipeAttr(), /*outs_format=*/TypeAttr(),
+        /*columnwise_format=*/TypeAttr());
     return success();
   }
 };
@@ -88,10 +94,11 @@ struct QuantizeOfActivate : OpRewritePattern<QuantizeOp> {
     remarkFused(op, "quantize-of-activate");
     rewriter.replaceOpWithNewOp<ActQuantOp>(
         op, op.getResultTypes(), activate.getInput(), activate.getRowWeight(),
-        op.getOuts(), activate.getFunction(), activate.getGateLayout(),
-        activate.getExp(), activate.getLimitAttr(), activate.getAlphaAttr(),
-        round, op.getRecipeAttr(),
-        /*outs_format=*/TypeAttr());
+        op.getOffsets(), op.getOuts(), op.getColumnwise(),
+        activate.getFunction(), activate.getGateLayout(), activate.getExp(),
+        activate.getLimitAttr(), activate.getAlphaAttr(), round,
+        op.getRecipeAttr(), /*outs_format=*/TypeAttr(),
+        /*columnwise_format=*/TypeAttr());
     return success();
   }
 };

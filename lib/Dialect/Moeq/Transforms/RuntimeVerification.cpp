@@ -79,6 +79,22 @@ struct Checks {
       require(CmpIPredicate::slt, load(array, indices), limit, message);
     });
   }
+
+  /// Requires the offsets of groups to be those of at most `rows` rows.
+  void requireOffsets(Value offsets, Value rows) const {
+    Value zero = getConstant(0), one = getConstant(1);
+    Value groups =
+        arith::SubIOp::create(builder, loc, getSize(offsets, 0), one);
+    require(CmpIPredicate::sge, load(offsets, zero), zero,
+            "expects offsets from 0 on");
+    forEach(groups, [&](ValueRange group) {
+      Value next = arith::AddIOp::create(builder, loc, group.front(), one);
+      require(CmpIPredicate::sle, load(offsets, group), load(offsets, next),
+              "expects sorted offsets");
+    });
+    require(CmpIPredicate::sle, load(offsets, groups), rows,
+            "expects offsets up to the number of rows");
+  }
 };
 } // namespace
 
@@ -95,21 +111,7 @@ static void verify(GroupedMatmulOp op, const Checks &checks) {
   if (op.getRows())
     checks.requireBelow(op.getRows(), checks.getSize(op.getLhs().front(), 0),
                         "expects rows of the lhs");
-  Value one = checks.getConstant(1);
-  Value experts = arith::SubIOp::create(checks.builder, checks.loc,
-                                        checks.getSize(offsets, 0), one);
-  Value zero = checks.getConstant(0);
-  checks.require(CmpIPredicate::sge, checks.load(offsets, zero), zero,
-                 "expects offsets from 0 on");
-  checks.forEach(experts, [&](ValueRange expert) {
-    Value next =
-        arith::AddIOp::create(checks.builder, checks.loc, expert.front(), one);
-    checks.require(CmpIPredicate::sle, checks.load(offsets, expert),
-                   checks.load(offsets, next), "expects sorted offsets");
-  });
-  checks.require(CmpIPredicate::sle, checks.load(offsets, experts),
-                 checks.getSize(op.getOuts(), 0),
-                 "expects offsets up to the number of rows");
+  checks.requireOffsets(offsets, checks.getSize(op.getOuts(), 0));
 }
 
 static void verify(GroupOp op, const Checks &checks) {
@@ -136,9 +138,18 @@ static void verify(GatherOp op, const Checks &checks) {
 }
 
 static void verify(QuantizeOp op, const Checks &checks) {
-  if (Value rows = op.getRows())
+  Value rows = op.getRows();
+  if (rows)
     checks.requireBelow(rows, checks.getSize(op.getInput(), 0),
                         "expects rows of the input");
+  if (Value offsets = op.getOffsets())
+    checks.requireOffsets(offsets,
+                          checks.getSize(rows ? rows : op.getInput(), 0));
+}
+
+static void verify(ActQuantOp op, const Checks &checks) {
+  if (Value offsets = op.getOffsets())
+    checks.requireOffsets(offsets, checks.getSize(op.getInput(), 0));
 }
 
 static void verify(CombineOp op, const Checks &checks) {
@@ -166,8 +177,8 @@ static void attach(MLIRContext *context) {
 void moeq::registerRuntimeVerifiableOpInterfaceExternalModels(
     DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, MoeqDialect *) {
-    attach<CombineOp, GatherOp, GroupOp, GroupedMatmulOp, PlanOp, QuantizeOp>(
-        context);
+    attach<ActQuantOp, CombineOp, GatherOp, GroupOp, GroupedMatmulOp, PlanOp,
+           QuantizeOp>(context);
     context->loadDialect<arith::ArithDialect, cf::ControlFlowDialect,
                          memref::MemRefDialect, scf::SCFDialect,
                          tensor::TensorDialect>();

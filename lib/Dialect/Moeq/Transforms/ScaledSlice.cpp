@@ -148,11 +148,18 @@ moeq::detail::getComponentSizes(OpBuilder &builder, Location loc,
       result.back() = ceilDiv(builder, loc, sizes.back(), 2);
     return result;
   }
+  // As ScaledType::getScaleShape pads rows of groups.
+  if (int64_t groups = type.getGroups(); groups != 0 && rank >= 2) {
+    AffineExpr symbol = builder.getAffineSymbolExpr(0);
+    result[rank - 2] = affine::makeComposedFoldedAffineApply(
+        builder, loc, (symbol.floorDiv(kPaddedRows) + groups) * kPaddedRows,
+        {sizes[rank - 2]});
+  }
   for (int64_t dim = 0; dim < rank; ++dim) {
     int64_t block = type.getBlockOf(dim, rank);
     result[dim] = ShapedType::isDynamic(block)
                       ? OpFoldResult(builder.getIndexAttr(1))
-                      : ceilDiv(builder, loc, sizes[dim], block);
+                      : ceilDiv(builder, loc, result[dim], block);
   }
   if (type.getLayout() == ScaleLayout::RowMajor || rank < 2)
     return result;
@@ -270,6 +277,8 @@ SmallVector<Cut> moeq::detail::getCuts(RankedTensorType whole, bool isWrite) {
     int64_t block = type.getBlockOf(dim, rank);
     if (type.getLayout() != ScaleLayout::RowMajor && dim >= rank - 2)
       cuts.push_back({"laid-out scales", dim, block, CutRule::Whole});
+    else if (type.getGroups() != 0 && dim == rank - 2)
+      cuts.push_back({"the rows of groups", dim, block, CutRule::Whole});
     else if (ShapedType::isDynamic(block) && isWrite)
       cuts.push_back({"a scale block", dim, block, CutRule::Whole});
     else if (ShapedType::isDynamic(block))

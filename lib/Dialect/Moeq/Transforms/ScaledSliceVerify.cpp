@@ -141,6 +141,8 @@ moeq::detail::verifyScaledReshape(Operation *op,
   if (type.getLayout() != ScaleLayout::RowMajor)
     return op->emitOpError()
            << "expects scales in row-major layout, got " << wideType;
+  if (type.getGroups() != 0)
+    return op->emitOpError() << "expects rows without groups, got " << wideType;
 
   for (auto [narrowDim, group] : llvm::enumerate(groups)) {
     // Upstream verifies indices after cutting them to 32 bits.

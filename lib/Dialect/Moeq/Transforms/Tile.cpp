@@ -241,16 +241,27 @@ LogicalResult RaggedLoop::createTerminator(
 // The pass
 //===----------------------------------------------------------------------===//
 
+/// Whether an op that quantizes has but a rowwise result, without groups.
+static bool isRowwiseOnly(Operation *op) {
+  if (auto quantize = dyn_cast<QuantizeOp>(op))
+    return quantize.isRowwiseOnly();
+  return cast<ActQuantOp>(op).isRowwiseOnly();
+}
+
 /// Whether rows of `lhs` can be quantized tile by tile. A remark says why not.
 static bool isFusable(Value lhs) {
   Operation *producer = lhs.getDefiningOp();
   if (!isa_and_nonnull<QuantizeOp, ActQuantOp>(producer))
     return false;
-  if (getScaledElementType(lhs.getType()).getBlockOf(0, 2) == 1)
+  bool isRowwise = isRowwiseOnly(producer);
+  if (isRowwise && getScaledElementType(lhs.getType()).getBlockOf(0, 2) == 1)
     return true;
   remark::missed(producer->getLoc(),
                  remark::RemarkOpts::name("fuse").category("moeq-tile"))
-      << remark::reason("stays outside the loop: its scales span rows");
+      << remark::reason(isRowwise
+                            ? "stays outside the loop: its scales span rows"
+                            : "stays outside the loop: its rows have groups "
+                              "or a columnwise result");
   return false;
 }
 

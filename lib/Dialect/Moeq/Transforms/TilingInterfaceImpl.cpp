@@ -210,8 +210,20 @@ struct DomainTile {
 
 using OperandTiles = FailureOr<SmallVector<OperandTile>>;
 
+/// Emits an error unless rows of a quantizing op's results can be made by
+/// themselves.
+template <typename OpTy>
+static LogicalResult verifyRowwiseOnly(OpTy op) {
+  if (op.isRowwiseOnly())
+    return success();
+  return op.emitOpError("cannot be tiled: its rows have groups or a columnwise "
+                        "result");
+}
+
 /// The tiles of an op's operands, in order.
 static OperandTiles getOperandTiles(QuantizeOp op, const DomainTile &tile) {
+  if (failed(verifyRowwiseOnly(op)))
+    return failure();
   if (!op.getRows())
     return SmallVector<OperandTile>{tile.same(), tile.same()};
   return SmallVector<OperandTile>{tile.columns(op.getInput()),
@@ -269,6 +281,8 @@ static OperandTiles getOperandTiles(ActivateOp op, const DomainTile &tile) {
 }
 
 static OperandTiles getOperandTiles(ActQuantOp op, const DomainTile &tile) {
+  if (failed(verifyRowwiseOnly(op)))
+    return failure();
   return getActivationTiles(op, op.getOuts().front(), tile);
 }
 
@@ -311,7 +325,7 @@ static FailureOr<OperandTile> getDomainTile(OpBuilder &builder, OpTy op,
 
 static FailureOr<OperandTile> getDomainTile(OpBuilder &builder, QuantizeOp op,
                                             const OperandTile &tile) {
-  if (op.getRows())
+  if (op.getRows() || !op.isRowwiseOnly())
     return failure();
   return tile;
 }
@@ -339,6 +353,8 @@ static FailureOr<OperandTile> getDomainTile(OpBuilder &builder, ActivateOp op,
 
 static FailureOr<OperandTile> getDomainTile(OpBuilder &builder, ActQuantOp op,
                                             const OperandTile &tile) {
+  if (!op.isRowwiseOnly())
+    return failure();
   return getActivationDomainTile(builder, op, op.getOuts().front(), tile);
 }
 

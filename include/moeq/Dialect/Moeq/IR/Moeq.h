@@ -42,9 +42,17 @@ struct ScaledGroup {
   StringRef formatName;
 };
 
+/// The rows that the scales of each group are padded to a multiple of: those of
+/// a tile of the `swizzle_128x4` layout.
+constexpr int64_t kPaddedRows = 128;
+
+/// The padded rows of `rows` rows (or kDynamic) of `groups` groups, at most:
+/// (rows floordiv 128 + groups) * 128, the largest extent where that overflows.
+int64_t getPaddedRows(int64_t rows, int64_t groups);
+
 /// Whether `type` is a ranked tensor of ScaledType, with no encoding, whose
-/// block fits its rank and, where values are packed, whose last extent is
-/// static.
+/// block fits its rank, of rank 2 where there are groups and, where values are
+/// packed, whose last extent is static.
 bool isScaledTensor(Type type);
 
 /// Whether `type` is a ranked tensor with no encoding or a ranked memref.

@@ -21,8 +21,8 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def Moeq_ScaledTensor : Type<
     And<[IsRankedTensorTypePred, CPred<"::mlir::moeq::isScaledTensor($_self)">]>,
-    "ranked tensor of !moeq.scaled whose rank is at least that of the block, with "
-    "a static last extent if values have 4 bits",
+    "ranked tensor of !moeq.scaled whose rank is at least that of the block, or 2 if "
+    "it has groups, with a static last extent if values have 4 bits",
     "::mlir::RankedTensorType">;
 
 // A tensor, scaled or plain, or a memref. Unranked ones and encodings have no place here.
@@ -53,6 +53,15 @@ class Moeq_DpsOp<string mnemonic, list<Trait> traits = []>
         DeclareOpInterfaceMethods<Moeq_ComponentOpInterface>], traits)> {
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let hasVerifier = 1;
+}
+
+// An op that quantizes: rowwise, columnwise, or both from one read.
+class Moeq_QuantizingOp<string mnemonic>
+    : Moeq_DpsOp<mnemonic, [AttrSizedOperandSegments]> {
+  let extraClassDeclaration = [{
+    /// Whether there is but a rowwise result, whose rows have no groups.
+    bool isRowwiseOnly() { return !getOffsets() && getColumnwise().empty(); }
+  }];
 }
 
 // A matmul: its epilogue is verified after the ops in it.
@@ -106,7 +115,7 @@ def Moeq_UnpackOp : Moeq_Op<"unpack", [Pure]> {
   let hasFolder = 1;
 }
 
-def Moeq_QuantizeOp : Moeq_DpsOp<"quantize", [AttrSizedOperandSegments]> {
+def Moeq_QuantizeOp : Moeq_QuantizingOp<"quantize"> {
   let summary = "numbers to a scaled tensor, under a recipe";
   let description = [{
     Quantizes [.., K] to a scaled tensor of the same shape. With `rows`, result
@@ -117,13 +126,36 @@ def Moeq_QuantizeOp : Moeq_DpsOp<"quantize", [AttrSizedOperandSegments]> {
     %q = moeq.quantize input(%x : tensor<?x4096xbf16>) outs(%init : tensor<?x4096x!a>)
         recipe(<deepgemm>) -> tensor<?x4096x!a>
     ```
+
+    `columnwise`, beside `outs` or alone, is what a matmul reads that contracts
+    the rows: its blocks lie along columns of [S, K]. With a block [b, 1] it is
+    [S, K], with any other the transposed tensor [K, S], of whose block the last
+    extent goes along the rows. A row whose index is negative counts as zeros in
+    it. `outs` has blocks inside rows then.
+
+    `offsets` [E + 1]: the rows are those of E groups. No block crosses a group;
+    `outs` may have, and a columnwise result with a block [b, 1] has, `groups = E`.
+    A transposed result is [K, P], with P = (S floordiv 128 + E) * 128, and row r
+    of group e is in its column padded_offsets[e] + r - offsets[e] (see
+    `moeq.group`). Codes and scales of padding are zero bytes; rows outside every
+    group are not read, and keep the init.
+
+    ```mlir
+    %q, %t = moeq.quantize input(%x : tensor<?x4096xbf16>) offsets(%o : tensor<9xi32>)
+        outs(%init : tensor<?x4096x!mx>) columnwise(%initt : tensor<4096x?x!mx>)
+        recipe(<te_mx>) -> tensor<?x4096x!mx>, tensor<4096x?x!mx>
+    ```
   }];
   let arguments = (ins Moeq_FloatShaped:$input, Optional<Moeq_I32Shaped>:$rows,
-                       Variadic<Moeq_Shaped>:$outs, Moeq_RecipeAttr:$recipe,
-                       OptionalAttr<TypeAttr>:$outs_format);
+                       Optional<Moeq_I32Shaped>:$offsets,
+                       Variadic<Moeq_Shaped>:$outs, Variadic<Moeq_Shaped>:$columnwise,
+                       Moeq_RecipeAttr:$recipe, OptionalAttr<TypeAttr>:$outs_format,
+                       OptionalAttr<TypeAttr>:$columnwise_format);
   let assemblyFormat = [{
     `input` `(` $input `:` type($input) `)` (`rows` `(` $rows^ `:` type($rows) `)`)?
-    `outs` `(` $outs `:` type($outs) (`as` $outs_format^)? `)`
+    (`offsets` `(` $offsets^ `:` type($offsets) `)`)?
+    (`outs` `(` $outs^ `:` type($outs) (`as` $outs_format^)? `)`)?
+    (`columnwise` `(` $columnwise^ `:` type($columnwise) (`as` $columnwise_format^)? `)`)?
     `recipe` `(` $recipe `)` attr-dict (`->` type($results)^)?
   }];
 }
@@ -312,13 +344,12 @@ def Moeq_ActivateOp : Moeq_DpsOp<"activate"> {
   }];
 }
 
-def Moeq_ActQuantOp : Moeq_DpsOp<"act_quant", [AttrSizedOperandSegments]> {
+def Moeq_ActQuantOp : Moeq_QuantizingOp<"act_quant"> {
   let summary = "activate and quantize in one op";
   let description = [{
     `moeq.activate`, then rounding to `intermediate_round`, then
-    `moeq.quantize` under the recipe: the same bits as the two ops apart.
-    `rowwise` is [S, F]. A columnwise result, and `offsets` [E + 1] that make
-    padding and columnwise blocks by expert, are reserved.
+    `moeq.quantize` under the recipe: the same bits as the two ops apart. What
+    `outs`, `columnwise` and `offsets` [E + 1] mean is said there, of [S, F].
 
     ```mlir
     %q = moeq.act_quant input(%h : tensor<?x28672xbf16>) outs(%init : tensor<?x14336x!a>)
@@ -326,17 +357,22 @@ def Moeq_ActQuantOp : Moeq_DpsOp<"act_quant", [AttrSizedOperandSegments]> {
     ```
   }];
   let arguments = (ins Moeq_FloatShaped:$input, Optional<Moeq_F32Shaped>:$row_weight,
-                       Variadic<Moeq_Shaped>:$outs,
+                       Optional<Moeq_I32Shaped>:$offsets,
+                       Variadic<Moeq_Shaped>:$outs, Variadic<Moeq_Shaped>:$columnwise,
                        Moeq_Activation:$function,
                        DefaultValuedAttr<Moeq_GateLayout, "::mlir::moeq::GateLayout::GateFirst">:$gate_layout,
                        DefaultValuedAttr<Moeq_ExpMode, "::mlir::moeq::ExpMode::Ieee">:$exp,
                        OptionalAttr<F32Attr>:$limit, OptionalAttr<F32Attr>:$alpha,
                        DefaultValuedAttr<Moeq_IntermediateRound, "::mlir::moeq::IntermediateRound::None">:$intermediate_round,
-                       Moeq_RecipeAttr:$recipe, OptionalAttr<TypeAttr>:$outs_format);
+                       Moeq_RecipeAttr:$recipe, OptionalAttr<TypeAttr>:$outs_format,
+                       OptionalAttr<TypeAttr>:$columnwise_format);
   let assemblyFormat = [{
     `input` `(` $input `:` type($input) `)`
     (`row_weight` `(` $row_weight^ `:` type($row_weight) `)`)?
-    `outs` `(` $outs `:` type($outs) (`as` $outs_format^)? `)` `function` `(` $function `)`
+    (`offsets` `(` $offsets^ `:` type($offsets) `)`)?
+    (`outs` `(` $outs^ `:` type($outs) (`as` $outs_format^)? `)`)?
+    (`columnwise` `(` $columnwise^ `:` type($columnwise) (`as` $columnwise_format^)? `)`)?
+    `function` `(` $function `)`
     (`gate_layout` `(` $gate_layout^ `)`)? (`exp` `(` $exp^ `)`)?
     (`limit` `(` $limit^ `)`)? (`alpha` `(` $alpha^ `)`)?
     (`intermediate_round` `(` $intermediate_round^ `)`)?

@@ -39,6 +39,15 @@ def Moeq_ScaledType : TypeDef<Moeq_Dialect, "Scaled"> {
     rows x 4 scales; the byte in a tile is (r mod 32) * 16 + (r div 32) * 4 + c;
     PTX ISA, "Scale factor layout" of tcgen05).
 
+    `groups = E` says that the rows, the dimension before the last, are those of
+    E groups, whose offsets the ops on the tensor have. The rows of each group
+    are padded to a multiple of 128 where scales are counted: with `offsets` [E +
+    1] and their padded counterpart, row r of group e has padded row
+    padded_offsets[e] + r - offsets[e], and its scale lies in the padded row
+    divided by the block. So no block crosses a group. R rows are (R floordiv 128
+    + E) * 128 padded ones, the most that they can need; scales that belong to no
+    row are zero bytes.
+
     `packing` is reserved for weights that `moeq.prepack` reorders.
 
     Example:
@@ -47,6 +56,7 @@ def Moeq_ScaledType : TypeDef<Moeq_Dialect, "Scaled"> {
     !moeq.scaled<f8E4M3FN, block = [*], scale = f32>
     !moeq.scaled<ui4, block = [128], scale = bf16, zero = i8>
     !moeq.scaled<f8E4M3FN, block = [32], scale = f8E8M0FNU, layout = swizzle_128x4>
+    !moeq.scaled<f8E4M3FN, block = [32, 1], scale = f8E8M0FNU, groups = 8>
     ```
   }];
   let parameters = (ins
@@ -55,7 +65,8 @@ def Moeq_ScaledType : TypeDef<Moeq_Dialect, "Scaled"> {
     "::mlir::Type":$scale,
     OptionalParameter<"::mlir::Type">:$zero,
     DefaultValuedParameter<"::mlir::moeq::ScaleLayout",
-                           "::mlir::moeq::ScaleLayout::RowMajor">:$layout
+                           "::mlir::moeq::ScaleLayout::RowMajor">:$layout,
+    DefaultValuedParameter<"int64_t", "0", "groups of rows; 0 for none">:$groups
   );
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
@@ -71,7 +82,7 @@ def Moeq_ScaledType : TypeDef<Moeq_Dialect, "Scaled"> {
     bool isInteger() const { return ::llvm::isa<::mlir::IntegerType>(getValue()); }
     /// The number of components: 2, or 3 with zero points.
     unsigned getNumComponents() const { return getZero() ? 3 : 2; }
-    /// The shape of the scales of a tensor of shape `shape`, in row-major layout.
+    /// The shape of the scales of a tensor of shape `shape`, as they are laid out.
     ::llvm::SmallVector<int64_t> getScaleShape(::llvm::ArrayRef<int64_t> shape) const;
     /// The shape of the values component of a tensor of shape `shape`.
     ::llvm::SmallVector<int64_t> getValueShape(::llvm::ArrayRef<int64_t> shape) const;
