@@ -48,7 +48,7 @@ func.func @unpacked_values(%v: tensor<4x64xi4>, %s: tensor<4x2xf32>) {
 
 !b = !moeq.scaled<f8E4M3FN, block = [128, 128], scale = f32>
 func.func @rank(%v: tensor<256xf8E4M3FN>, %s: tensor<2xf32>) {
-  // expected-error @below {{'moeq.pack' op result #0 must be ranked tensor of !moeq.scaled whose rank is at least that of the block, with a static last extent if values have 4 bits, but got 'tensor<256x!moeq.scaled<f8E4M3FN, block = [128, 128], scale = f32>>'}}
+  // expected-error @below {{'moeq.pack' op result #0 must be ranked tensor of !moeq.scaled whose rank is at least that of the block, or 2 if it has groups, with a static last extent if values have 4 bits, but got 'tensor<256x!moeq.scaled<f8E4M3FN, block = [128, 128], scale = f32>>'}}
   %0 = moeq.pack %v, %s : tensor<256xf8E4M3FN>, tensor<2xf32> -> tensor<256x!b>
   return
 }
@@ -57,7 +57,7 @@ func.func @rank(%v: tensor<256xf8E4M3FN>, %s: tensor<2xf32>) {
 
 !w = !moeq.scaled<i4, block = [32], scale = f32>
 func.func @dynamic_nibbles(%x: tensor<4x?x!w>) {
-  // expected-error @below {{'moeq.unpack' op operand #0 must be ranked tensor of !moeq.scaled whose rank is at least that of the block, with a static last extent if values have 4 bits, but got 'tensor<4x?x!moeq.scaled<i4, block = [32], scale = f32>>'}}
+  // expected-error @below {{'moeq.unpack' op operand #0 must be ranked tensor of !moeq.scaled whose rank is at least that of the block, or 2 if it has groups, with a static last extent if values have 4 bits, but got 'tensor<4x?x!moeq.scaled<i4, block = [32], scale = f32>>'}}
   %0:2 = moeq.unpack %x : tensor<4x?x!w> -> tensor<4x?xi8>, tensor<4x?xf32>
   return
 }
