@@ -222,7 +222,7 @@ SmallVector<RankedConfig> moeq::rankConfigs(MLIRContext *context,
     auto getConfig = [&](int64_t stages) {
       return ConfigAttr::get(context, {shape.rows, shape.columns}, stages,
                              shape.consumers, schedule, shape.swapAb,
-                             /*splitK=*/1, kRaster);
+                             /*splitK=*/1, kRaster, /*cluster=*/1);
     };
     int64_t stages = shape.swapAb ? kMaxSwappedStages : kMaxStages;
     while (stages > 1 &&

@@ -25,7 +25,7 @@ protected:
                        Schedule schedule = Schedule::Persistent) {
     return ConfigAttr::get(&context, {rows, columns}, stages, rows / 64,
                            schedule,
-                           /*swapAb=*/false, /*splitK=*/1, /*raster=*/8);
+                           /*swapAb=*/false, /*splitK=*/1, /*raster=*/8, /*cluster=*/1);
   }
 
   MLIRContext context;

@@ -102,6 +102,9 @@ struct MatmulKernelSpec {
   /// one when it is free. PingPong: also, and its consumers have tiles of their
   /// own, in turn, so that the epilogue of one overlaps the matmul of another.
   moeq::Schedule schedule = moeq::Schedule::Persistent;
+  /// The CTAs of a cluster, 1 or 2, which have neighbouring tiles. Rows or
+  /// columns that are those of both come once for both.
+  int64_t cluster = 1;
   /// The bytes of shared memory that a CTA of the chip may have.
   int64_t sharedMemory = 232448;
 

@@ -88,6 +88,7 @@ struct ConvertMoeqGPUToNVGPU
     RewritePatternSet patterns(context);
     populateSchedulePatterns(converter, patterns, budget);
     populateRingPatterns(converter, patterns, budget);
+    populateRolesPatterns(converter, patterns, budget);
     populateFragmentPatterns(converter, patterns, budget);
     populateLoadPatterns(converter, patterns, budget);
     populateStorePatterns(converter, patterns, budget);

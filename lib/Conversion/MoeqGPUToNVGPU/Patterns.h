@@ -198,6 +198,9 @@ void populateSchedulePatterns(const TypeConverter &converter,
 void populateRingPatterns(const TypeConverter &converter,
                           RewritePatternSet &patterns,
                           const KernelBudget &budget);
+void populateRolesPatterns(const TypeConverter &converter,
+                           RewritePatternSet &patterns,
+                           const KernelBudget &budget);
 void populateFragmentPatterns(const TypeConverter &converter,
                               RewritePatternSet &patterns,
                               const KernelBudget &budget);

@@ -1,4 +1,4 @@
-//===- RingPatterns.cpp - Roles, rings, shared memory -----------*- C++ -*-===//
+//===- RingPatterns.cpp - Rings and shared memory ---------------*- C++ -*-===//
 //
 // Part of moeq, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -18,13 +18,24 @@ static constexpr int64_t kBarrierBytes = 8;
 /// The alignment of a stage of a mailbox.
 static constexpr int64_t kMailBytes = 16;
 
+static Value emitAddress(Emitter &e, Value pointer) {
+  return LLVM::PtrToIntOp::create(e.b, e.loc, e.b.getI32Type(), pointer);
+}
+
 // The address `offset` bytes into the dynamic shared memory.
 static Value emitSharedMemory(Emitter &e, int64_t offset) {
   Value base = LLVM::AddressOfOp::create(
       e.b, e.loc, LLVM::LLVMPointerType::get(e.b.getContext(), kSharedSpace),
       kSharedMemorySymbol);
-  return e.add(LLVM::PtrToIntOp::create(e.b, e.loc, e.b.getI32Type(), base),
-               offset);
+  return e.add(emitAddress(e, base), offset);
+}
+
+// A pointer to what lies at `address` in the shared memory of CTA `rank` of the
+// cluster.
+static Value emitInCluster(Emitter &e, Value address, Value rank) {
+  return NVVM::MapaOp::create(
+      e.b, e.loc, LLVM::LLVMPointerType::get(e.b.getContext(), kClusterSpace),
+      e.shared(address), rank);
 }
 
 // The address of descriptor `index` of an array of tensor maps.
@@ -122,9 +133,12 @@ struct RingCreateLowering : KernelPattern<RingCreateOp> {
     Value data = emitSharedMemory(e, budget.offsets.lookup(op));
     Value barriers = emitSharedMemory(e, budget.barrierOffsets.lookup(op));
     // A stage is full when the producer and its bytes have arrived, and each of
-    // its lanes where these gather; empty when each warp of each consumer has.
+    // its lanes where these gather; empty when each warp that releases it has.
     int64_t arrivals = type.getIsGathered() ? 1 + kWarpThreads : 1;
-    int64_t warps = op.getConsumers() * kWarpgroupThreads / kWarpThreads;
+    int64_t warps =
+        std::max<int64_t>(op.getConsumers() * kWarpgroupThreads / kWarpThreads,
+                          1) *
+        type.getCluster();
     e.when(e.equal(e.thread(), 0), [&] {
       for (int64_t i = 0, stages = type.getStages(); i < 2 * stages; ++i)
         NVVM::MBarrierInitOp::create(
@@ -190,6 +204,63 @@ struct RingAcquireLowering : KernelPattern<RingAcquireOp> {
   }
 };
 
+/// The copies of one tile of a stage.
+struct TileCopy {
+  Emitter &e;
+  TensorMapType type;
+  int64_t tileRows, cluster;
+  Value maps, row, column; ///< The descriptors, and the first box.
+  Value steps;             ///< The rows, of a map with a step.
+  Value target, full;      ///< The tile and its barrier.
+
+  /// Copies so many `rows` from `first` on, or of a map with a step its
+  /// `steps`, to the CTAs of `mask`: to this one where it is null.
+  void emit(Value first, int64_t rows, Value steps, Value mask) const {
+    auto copy = [&] {
+      Value map =
+          type.getStep() ? emitDescriptor(e, maps, e.sub(steps, 1)) : maps;
+      for (int64_t done = 0; done < rows; done += type.getRows()) {
+        Value at = e.add(target, done * TileType::kPanelBytes),
+              boxRow = e.add(row, done);
+        if (first) {
+          at = e.add(at, e.mul(first, TileType::kPanelBytes));
+          boxRow = e.add(boxRow, first);
+        }
+        // The instruction addresses the cluster, of which this CTA is one.
+        Value address = LLVM::AddrSpaceCastOp::create(
+            e.b, e.loc,
+            LLVM::LLVMPointerType::get(e.b.getContext(), kClusterSpace),
+            e.shared(at));
+        NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
+            e.b, e.loc, address, map, ValueRange{column, boxRow}, full,
+            ValueRange(), mask, Value(), NVVM::TMALoadMode::TILE,
+            /*isCTAOnly=*/false, NVVM::CTAGroupKindAttr(), Value());
+      }
+    };
+    // A CTA of a cluster may have no rows, or no half of them.
+    if (type.getStep() && cluster > 1)
+      e.when(e.bitXor(e.equal(steps, 0), 1), copy);
+    else
+      copy();
+  }
+
+  void emitAll() const { emit(Value(), tileRows, steps, Value()); }
+
+  /// The half of this CTA, to both.
+  void emitShared() const {
+    Value rank = NVVM::ClusterId::create(e.b, e.loc, e.b.getI32Type()), first,
+          own;
+    if (int64_t step = type.getStep()) {
+      first = e.mul(e.mul(e.ceilDiv(steps, cluster), step), rank);
+      own = e.div(e.sub(e.add(steps, cluster - 1), rank), cluster);
+    } else {
+      first = e.mul(rank, tileRows / cluster);
+    }
+    emit(first, tileRows / cluster, own,
+         e.constant(e.b.getI16Type(), (1 << cluster) - 1));
+  }
+};
+
 struct RingFillLowering : KernelPattern<RingFillOp> {
   using KernelPattern::KernelPattern;
 
@@ -209,23 +280,23 @@ struct RingFillLowering : KernelPattern<RingFillOp> {
       int64_t offset =
           type.getIsGathered() ? type.getPayload().front().getBytes() : 0;
       for (auto [i, tile] : llvm::enumerate(type.getMapped())) {
-        auto type = cast<TensorMapType>(op.getMaps()[i].getType());
-        Value map = adaptor.getMaps()[i].front();
-        if (type.getStep())
-          map = emitDescriptor(e, map, e.sub(e.div(rows, type.getStep()), 1));
-        Value row = adaptor.getCoordinates()[2 * i].front();
-        Value column = adaptor.getCoordinates()[2 * i + 1].front();
-        for (int64_t done = 0; done < tile.getRows(); done += type.getRows()) {
-          // The instruction addresses the cluster, of which this CTA is one.
-          Value target = LLVM::AddrSpaceCastOp::create(
-              rewriter, op.getLoc(),
-              LLVM::LLVMPointerType::get(getContext(), kClusterSpace),
-              e.shared(stage.tile(offset + done * TileType::kPanelBytes)));
-          NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
-              rewriter, op.getLoc(), target, map,
-              ValueRange{column, e.add(row, done)}, full, ValueRange(), Value(),
-              Value(), NVVM::TMALoadMode::TILE, /*isCTAOnly=*/false,
-              NVVM::CTAGroupKindAttr(), Value());
+        auto map = cast<TensorMapType>(op.getMaps()[i].getType());
+        TileCopy copy{e,
+                      map,
+                      tile.getRows(),
+                      type.getCluster(),
+                      adaptor.getMaps()[i].front(),
+                      adaptor.getCoordinates()[2 * i].front(),
+                      adaptor.getCoordinates()[2 * i + 1].front(),
+                      map.getStep() ? e.div(rows, map.getStep()) : Value(),
+                      stage.tile(offset),
+                      full};
+        if (op.getShared().empty()) {
+          copy.emitAll();
+        } else {
+          Value isShared = adaptor.getShared()[i].front();
+          e.when(isShared, [&] { copy.emitShared(); });
+          e.when(e.bitXor(isShared, 1), [&] { copy.emitAll(); });
         }
         offset += tile.getBytes();
       }
@@ -234,7 +305,7 @@ struct RingFillLowering : KernelPattern<RingFillOp> {
     return success();
   }
 
-  // The bytes of all copies.
+  // The bytes of all copies that arrive here.
   static Value emitBytes(Emitter &e, RingFillOp op, Value rows) {
     int64_t fixed = 0, perRow = 0;
     for (auto [map, tile] :
@@ -375,11 +446,29 @@ struct RingSendLowering : KernelPattern<RingSendOp> {
     e.when(e.equal(e.lane(), 0), [&] {
       LLVM::StoreOp::create(rewriter, op.getLoc(), adaptor.getValue().front(),
                             e.shared(stage.tile(0)), kMailBytes);
+      for (int64_t rank = 1; rank < stage.type.getCluster(); ++rank)
+        emitForward(e, stage, e.i32(rank));
       NVVM::MBarrierArriveOp::create(
           rewriter, op.getLoc(), rewriter.getI64Type(), e.shared(stage.full()));
     });
     rewriter.eraseOp(op);
     return success();
+  }
+
+  // Copies the mail of this CTA to another one, and arrives there.
+  static void emitForward(Emitter &e, Stage &stage, Value rank) {
+    NVVM::FenceProxyOp::create(
+        e.b, e.loc, NVVM::ProxyKind::async_shared,
+        NVVM::SharedSpaceAttr::get(e.b.getContext(),
+                                   NVVM::SharedSpace::shared_cta));
+    Value full = emitInCluster(e, stage.full(), rank),
+          bytes = e.i32(kMailBytes);
+    NVVM::MBarrierArriveExpectTxOp::create(e.b, e.loc, Type(), full, bytes,
+                                           NVVM::MemScopeKind::CTA,
+                                           /*relaxed=*/false, Value());
+    NVVM::CpAsyncBulkSharedCTAToSharedClusterOp::create(
+        e.b, e.loc, emitInCluster(e, stage.tile(0), rank),
+        e.shared(stage.tile(0)), e.shared(emitAddress(e, full)), bytes);
   }
 };
 
@@ -418,98 +507,24 @@ struct RingReleaseLowering : KernelPattern<RingReleaseOp> {
     Stage stage(e, op.getRing().getType(), adaptor.getRing(),
                 adaptor.getCursor());
     // By predicate, since a branch in the main loop costs registers.
-    NVVM::InlinePtxOp::create(
-        rewriter, op.getLoc(), TypeRange(), stage.empty(), ValueRange(),
-        "mbarrier.arrive.shared::cta.b64 _, [$0];", e.equal(e.lane(), 0));
-    rewriter.eraseOp(op);
-    return success();
-  }
-};
-} // namespace
-
-// A consumer waits at a barrier of its own, where the one before arrives.
-static Value emitTurnBarrier(Emitter &e, const KernelBudget &budget,
-                             Value consumer) {
-  return e.add(consumer, budget.threads / kWarpgroupThreads);
-}
-
-namespace {
-struct TurnWaitLowering : KernelPattern<TurnWaitOp> {
-  using KernelPattern::KernelPattern;
-
-  LogicalResult
-  matchAndRewrite(TurnWaitOp op, OpAdaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    Emitter e(rewriter, op.getLoc());
-    NVVM::BarrierOp::create(rewriter, op.getLoc(), TypeRange(),
-                            emitTurnBarrier(e, budget, adaptor.getConsumer()),
-                            e.i32(2 * kWarpgroupThreads),
-                            NVVM::BarrierReductionAttr(), Value());
-    rewriter.eraseOp(op);
-    return success();
-  }
-};
-
-struct TurnPassLowering : KernelPattern<TurnPassOp> {
-  using KernelPattern::KernelPattern;
-
-  LogicalResult
-  matchAndRewrite(TurnPassOp op, OpAdaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    Emitter e(rewriter, op.getLoc());
-    Value next = e.add(adaptor.getConsumer(), 1);
-    int64_t consumers = budget.threads / kWarpgroupThreads - 1;
-    next = e.select(e.equal(next, consumers), e.i32(0), next);
-    NVVM::BarrierArriveOp::create(rewriter, op.getLoc(),
-                                  emitTurnBarrier(e, budget, next),
-                                  e.i32(2 * kWarpgroupThreads));
-    rewriter.eraseOp(op);
-    return success();
-  }
-};
-
-struct RolesLowering : KernelPattern<RolesOp> {
-  using KernelPattern::KernelPattern;
-
-  LogicalResult
-  matchAndRewrite(RolesOp op, OpAdaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    Location loc = op.getLoc();
-    Emitter e(rewriter, loc);
-    NVVM::Barrier0Op::create(rewriter, loc);
-    // From lane 0, so that the compiler sees a number that is the same in a
-    // warp.
-    Value warpgroup =
-        e.broadcast(e.div(e.thread(), kWarpgroupThreads), e.i32(0));
-    // What each thread has at launch: an equal share.
-    int64_t atLaunch =
-        std::min<int64_t>(65536 / op.getNumThreads() / 8 * 8, 255);
-    auto setRegisters = [&](int64_t registers) {
-      NVVM::SetMaxRegisterOp::create(
-          rewriter, loc, registers,
-          registers < atLaunch ? NVVM::SetMaxRegisterAction::decrease
-                               : NVVM::SetMaxRegisterAction::increase);
+    auto arrive = [&](Value barrier, StringRef code, Value isActive) {
+      NVVM::InlinePtxOp::create(rewriter, op.getLoc(), TypeRange(), barrier,
+                                ValueRange(), code, isActive);
     };
-    auto inlineBody = [&](Region &region, ValueRange arguments) {
-      Block *body = &region.front();
-      rewriter.eraseOp(body->getTerminator());
-      rewriter.inlineBlockBefore(body, rewriter.getInsertionBlock(),
-                                 rewriter.getInsertionPoint(), arguments);
-    };
-    auto split = scf::IfOp::create(rewriter, loc, e.equal(warpgroup, 0),
-                                   /*withElseRegion=*/true);
-    rewriter.setInsertionPointToStart(split.thenBlock());
-    setRegisters(op.getProducerRegisters());
-    e.when(e.below(e.thread(), kWarpThreads),
-           [&] { inlineBody(op.getProducer(), {}); });
-    rewriter.setInsertionPointToStart(split.elseBlock());
-    setRegisters(op.getConsumerRegisters());
-    inlineBody(op.getConsumer(), e.sub(warpgroup, 1));
+    Value lane = e.lane();
+    int64_t cluster = stage.type.getCluster();
+    if (cluster == 1)
+      arrive(stage.empty(), "mbarrier.arrive.shared::cta.b64 _, [$0];",
+             e.equal(lane, 0));
+    else // A lane for each CTA.
+      arrive(
+          emitAddress(e, emitInCluster(e, stage.empty(), e.rem(lane, cluster))),
+          "mbarrier.arrive.shared::cluster.b64 _, [$0];",
+          e.below(lane, cluster));
     rewriter.eraseOp(op);
     return success();
   }
 };
-
 } // namespace
 
 void mlir::moeq_gpu::populateRingPatterns(const TypeConverter &converter,
@@ -519,7 +534,6 @@ void mlir::moeq_gpu::populateRingPatterns(const TypeConverter &converter,
                RingCreateLowering, RingStartLowering, RingAdvanceLowering,
                RingAcquireLowering, RingFillLowering, LoadIndicesLowering,
                RingGatherLowering, RingWaitLowering, RingSendLowering,
-               RingReceiveLowering, RingReleaseLowering, TurnWaitLowering,
-               TurnPassLowering, RolesLowering>(converter,
-                                                patterns.getContext(), budget);
+               RingReceiveLowering, RingReleaseLowering>(
+      converter, patterns.getContext(), budget);
 }

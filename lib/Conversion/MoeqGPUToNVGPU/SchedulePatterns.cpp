@@ -280,9 +280,10 @@ struct ScheduleTakeLowering : KernelPattern<ScheduleTakeOp> {
     Location loc = op.getLoc();
     Emitter e(rewriter, loc);
     ScheduleState state = ScheduleState::unpack(adaptor.getSchedule());
-    Value last = e.sub(state.size, 1);
-    // All CTAs together take as many times as there are tiles, and the count
-    // wraps to zero after `last`.
+    int64_t cluster = op.getCluster();
+    Value last = e.sub(e.ceilDiv(state.size, cluster), 1);
+    // All CTAs together, or clusters, take as many times as there are tiles,
+    // and the count wraps to zero after `last`.
     auto taken = scf::IfOp::create(rewriter, loc, e.b.getI32Type(),
                                    e.equal(e.lane(), 0), true);
     rewriter.setInsertionPointToStart(taken.thenBlock());
@@ -295,8 +296,11 @@ struct ScheduleTakeLowering : KernelPattern<ScheduleTakeOp> {
     scf::YieldOp::create(rewriter, loc, e.i32(0));
     rewriter.setInsertionPoint(op);
     Value own = e.broadcast(taken.getResult(0), e.i32(0));
-    Value grid = NVVM::GridDimXOp::create(rewriter, loc, e.b.getI32Type());
-    rewriter.replaceOp(op, e.add(grid, own));
+    Type i32 = e.b.getI32Type();
+    Value started = cluster == 1
+                        ? Value(NVVM::GridDimXOp::create(rewriter, loc, i32))
+                        : NVVM::ClusterDimXOp::create(rewriter, loc, i32);
+    rewriter.replaceOp(op, e.add(started, own));
     return success();
   }
 };

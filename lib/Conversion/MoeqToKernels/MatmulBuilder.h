@@ -66,13 +66,18 @@ private:
   using TileBody = function_ref<Carried(Tile, Carried)>;
   void buildTileLoop(bool isProducer, Value initialCount, TileBody body);
   void buildMailboxLoop(bool isProducer, Value initialCount, TileBody body);
-  Value buildFindTile(Value index);
+  Value buildFindTile(Value number);
   Value buildHasRows(Tile tile) {
     return arith::CmpIOp::create(b, arith::CmpIPredicate::ult, tile.row,
                                  tile.rowEnd);
   }
   Value buildStageCount(Tile tile);
-  Tile buildTile(Value index);
+  Tile buildTile(Value number, Value cta);
+  bool isCluster() const { return spec.cluster > 1; }
+  Value buildInFirstCta(function_ref<Value()> body);
+  Value buildTake();
+  Value buildShareNumber(Value number, Value mail);
+  SmallVector<Value, 2> buildShared(Tile tile, Value number);
   bool isDynamic() const { return spec.schedule != moeq::Schedule::Persistent; }
   bool isPingPong() const { return spec.schedule == moeq::Schedule::PingPong; }
   Value advance(Value in, Value cursor, Value count = {}) {
@@ -96,6 +101,7 @@ private:
   Value buildOfWarp(Value value);
   Carried buildInTurn(const Consumer &consumer, Tile tile, Carried carried);
   Value buildTileWork(const Consumer &consumer, Tile tile, Value cursor);
+  Value buildHandBack(Value cursor);
   Value buildRows(const Consumer &consumer, Tile tile, Value cursor);
   Value buildWidths(const Consumer &consumer, Tile tile, Value cursor);
   Value buildActive(const Consumer &consumer, Tile tile, Value cursor,
@@ -193,8 +199,12 @@ private:
   SmallVector<Operation *> constants;
   TensorMapType lhsMapType, rhsMapType, outMapType;
   TileType lhsTile, rhsTile;
-  Value lhsMap, rhsMap, outMap, ring, mailbox, schedule, first, step, count,
-      columns, outColumns, depthTiles;
+  Value lhsMap, rhsMap, outMap, ring, mailbox, schedule, columns, outColumns,
+      depthTiles;
+  /// The tiles, and the numbers by which CTAs have them, or clusters: the first
+  /// one, the distance to the next, their count. Producers of a cluster tell
+  /// each other through `numbers`; `rank` is that of the CTA.
+  Value tiles, first, step, count, numbers, rank;
 };
 
 } // namespace mlir::moeq_gpu

@@ -10,8 +10,6 @@
 // its accumulator through scales and epilogue, and stores it. With swapped
 // operands it multiplies its rows of B with all rows of A that the tile has:
 // the accumulator is the transpose, and there is code for each width of it.
-// CTAs have the output tiles round robin, or each takes the next one when it is
-// free: then the producer takes it, and tells the consumers through a mailbox.
 // Consumers share a tile, or take turns with tiles of their own.
 //
 //===----------------------------------------------------------------------===//
@@ -124,17 +122,24 @@ void MatmulBuilder::buildFunction() {
       b.getDenseI32ArrayAttr({static_cast<int32_t>(kernel.threads), 1, 1}));
   kernel.function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
                            b.getI32IntegerAttr(1));
+  if (isCluster())
+    kernel.function->setAttr(
+        NVVM::NVVMDialect::getClusterDimAttrName(),
+        b.getDenseI32ArrayAttr({static_cast<int32_t>(spec.cluster), 1, 1}));
   b.setInsertionPointToStart(kernel.function.addEntryBlock(b));
 }
 
 MatmulKernel MatmulBuilder::build() {
   int64_t stageColumns = getStageColumns(),
           outPanel = TileType::kPanelBytes / getBytes(spec.out);
-  lhsMapType =
-      TensorMapType::get(context, spec.tileRows, stageColumns, spec.lhs,
-                         spec.swapAb ? spec.getRowStep() : 0);
-  rhsMapType = TensorMapType::get(context, spec.tileColumns, stageColumns,
-                                  spec.rhs, /*step=*/0);
+  // A CTA of a cluster copies its part of a tile in one box.
+  lhsMapType = spec.swapAb
+                   ? TensorMapType::get(context, spec.tileRows, stageColumns,
+                                        spec.lhs, spec.getRowStep())
+                   : TensorMapType::get(context, spec.tileRows / spec.cluster,
+                                        stageColumns, spec.lhs, /*step=*/0);
+  rhsMapType = TensorMapType::get(context, spec.tileColumns / spec.cluster,
+                                  stageColumns, spec.rhs, /*step=*/0);
   outMapType = TensorMapType::get(context, kInstructionRows, outPanel, spec.out,
                                   /*step=*/0);
   lhsTile = TileType::get(context, spec.tileRows, stageColumns, spec.lhs);
@@ -146,13 +151,19 @@ MatmulKernel MatmulBuilder::build() {
   rhsMap = TensorMapOp::create(b, rhsMapType, getParameter(Kind::RhsMap));
   if (!spec.swapAb)
     outMap = TensorMapOp::create(b, outMapType, getParameter(Kind::OutMap));
-  ring = RingCreateOp::create(
-      b,
-      RingType::get(context, spec.stages, {lhsTile, rhsTile}, spec.isGathered),
-      getTileConsumers(spec));
+  ring = RingCreateOp::create(b,
+                              RingType::get(context, spec.stages,
+                                            {lhsTile, rhsTile}, spec.isGathered,
+                                            spec.cluster),
+                              getTileConsumers(spec));
+  auto createMailbox = [&](int64_t cluster, int64_t consumers) -> Value {
+    auto type = RingType::get(context, kMailboxStages, {}, false, cluster);
+    return RingCreateOp::create(b, type, consumers);
+  };
   if (isDynamic())
-    mailbox = RingCreateOp::create(
-        b, RingType::get(context, kMailboxStages, {}, false), spec.consumers);
+    mailbox = createMailbox(/*cluster=*/1, spec.consumers);
+  if (isDynamic() && isCluster())
+    numbers = createMailbox(spec.cluster, /*consumers=*/0);
   columns = getExtent(spec.columns, Kind::Columns);
   outColumns = toOut(columns);
   if (isStatic(spec.depth)) {
@@ -180,9 +191,19 @@ MatmulKernel MatmulBuilder::build() {
       getWhere(Kind::Offsets, spec.isMasked),
       spec.isGrouped ? getExtent(spec.groups, Kind::Groups) : Value(),
       getWhere(Kind::Rows, !spec.isGrouped || spec.isMasked), columns);
-  first = NVVM::BlockIdXOp::create(b, b.getI32Type());
-  step = NVVM::GridDimXOp::create(b, b.getI32Type());
-  count = ScheduleSizeOp::create(b, schedule);
+  Type number = b.getI32Type();
+  if (isCluster()) {
+    rank = NVVM::ClusterId::create(b, number);
+    first = NVVM::ClusterIdXOp::create(b, number);
+    step = NVVM::ClusterDimXOp::create(b, number);
+  } else {
+    first = NVVM::BlockIdXOp::create(b, number);
+    step = NVVM::GridDimXOp::create(b, number);
+  }
+  tiles = count = ScheduleSizeOp::create(b, schedule);
+  if (isCluster())
+    count = arith::DivUIOp::create(b, add(tiles, i32(spec.cluster - 1)),
+                                   i32(spec.cluster));
 
   auto roles = RolesOp::create(b, getProducerRegisters(spec), spec.consumers,
                                getConsumerRegisters(spec));
@@ -193,91 +214,10 @@ MatmulKernel MatmulBuilder::build() {
   return kernel;
 }
 
-MatmulBuilder::Tile MatmulBuilder::buildTile(Value index) {
-  auto found = ScheduleTileOp::create(b, schedule, index);
-  return {found.getGroup(), found.getRow(), found.getRowEnd(),
-          found.getColumn()};
-}
-
-void MatmulBuilder::buildTileLoop(bool isProducer, Value initialCount,
-                                  TileBody body) {
-  if (isDynamic())
-    return buildMailboxLoop(isProducer, initialCount, body);
-  Value start = RingStartOp::create(b, CursorType::get(context));
-  scf::ForOp::create(
-      b, b.getLoc(), first, count, step, start,
-      [&](OpBuilder &, Location, Value index, ValueRange cursor) {
-        Carried carried{cursor.front(), Value()};
-        scf::YieldOp::create(b, body(buildTile(index), carried).cursor);
-      });
-}
-
-// The fields of tile `index` as mail; where there is no such tile, group -1.
-Value MatmulBuilder::buildFindTile(Value index) {
-  auto type = VectorType::get({4}, b.getI32Type());
-  Value exists =
-      arith::CmpIOp::create(b, arith::CmpIPredicate::ult, index, count);
-  auto found = scf::IfOp::create(b, type, exists, /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(found.thenBlock());
-  Tile tile = buildTile(index);
-  Value fields[] = {tile.group, tile.row, tile.rowEnd, tile.column};
-  Value mail = vector::FromElementsOp::create(b, type, fields);
-  scf::YieldOp::create(b, mail);
-  b.setInsertionPointToStart(found.elseBlock());
-  Value none =
-      arith::ConstantOp::create(b, DenseElementsAttr::get(type, int32_t(-1)));
-  scf::YieldOp::create(b, none);
-  return found.getResult(0);
-}
-
-// The producer sends each tile, and at last one of group -1, which ends the
-// loop of both roles.
-void MatmulBuilder::buildMailboxLoop(bool isProducer, Value initialCount,
-                                     TileBody body) {
-  auto mailType = VectorType::get({4}, b.getI32Type());
-  Value start = RingStartOp::create(b, CursorType::get(context));
-  Type cursorType = start.getType();
-  SmallVector<Value> initial{start, start};
-  SmallVector<Type> types{cursorType, cursorType, mailType};
-  if (initialCount) {
-    initial.push_back(initialCount);
-    types.push_back(initialCount.getType());
-  }
-  auto getTile = [&](OpBuilder &, Location, ValueRange carried) {
-    Value mail = carried[1], tile;
-    if (isProducer) {
-      tile = buildFindTile(carried[2]);
-      RingAcquireOp::create(b, mailbox, mail);
-      RingSendOp::create(b, tile, mailbox, mail);
-    } else {
-      tile = RingReceiveOp::create(b, mailType, mailbox, mail);
-      RingReleaseOp::create(b, mailbox, mail);
-    }
-    Value group = vector::ExtractOp::create(b, tile, 0);
-    Value exists =
-        arith::CmpIOp::create(b, arith::CmpIPredicate::ne, group, i32(-1));
-    SmallVector<Value> kept(carried);
-    kept.insert(kept.begin() + 2, tile);
-    scf::ConditionOp::create(b, exists, kept);
-  };
-  auto work = [&](OpBuilder &, Location, ValueRange carried) {
-    SmallVector<Value, 4> fields;
-    for (int64_t i = 0; i < mailType.getNumElements(); ++i)
-      fields.push_back(vector::ExtractOp::create(b, carried[2], i));
-    Carried end = body({fields[0], fields[1], fields[2], fields[3]},
-                       {carried[0], initialCount ? carried[3] : Value()});
-    SmallVector<Value> next{end.cursor, advance(mailbox, carried[1])};
-    if (initialCount)
-      next.push_back(end.count);
-    scf::YieldOp::create(b, next);
-  };
-  scf::WhileOp::create(b, b.getLoc(), types, initial, getTile, work);
-}
-
-// The stages of a tile. A planned tile may have no rows, and then no stages.
+// The stages of a tile. A planned tile may have no rows, and then no stages;
+// but CTAs of a cluster go through the same ones.
 Value MatmulBuilder::buildStageCount(Tile tile) {
-  if (!spec.isPlanned)
+  if (!spec.isPlanned || isCluster())
     return depthTiles;
   return arith::SelectOp::create(b, buildHasRows(tile), depthTiles, i32(0));
 }
@@ -308,6 +248,9 @@ void MatmulBuilder::buildProducer(Region &region) {
                                       tile.row, tile.rowEnd)
                     .getResults();
     }
+    SmallVector<Value, 2> shared;
+    if (isCluster())
+      shared = buildShared(tile, carried.count);
     auto fill = [&](Value k, Value cursor) -> Value {
       Value column = mul(k, i32(getStageColumns()));
       SmallVector<Value> maps{lhsMap, rhsMap},
@@ -317,7 +260,7 @@ void MatmulBuilder::buildProducer(Region &region) {
         coordinates.erase(coordinates.begin(), coordinates.begin() + 2);
       }
       RingAcquireOp::create(b, ring, cursor);
-      RingFillOp::create(b, ring, cursor, maps, coordinates, rows);
+      RingFillOp::create(b, ring, cursor, maps, coordinates, shared, rows);
       if (spec.isGathered)
         RingGatherOp::create(b, ring, cursor, getParameter(Kind::Lhs), column,
                              getExtent(spec.depth, Kind::Depth), indices, rows);
@@ -331,8 +274,7 @@ void MatmulBuilder::buildProducer(Region &region) {
     Value last = arith::MaxSIOp::create(
         b, arith::SubIOp::create(b, depth, i32(1)), i32(0));
     Value cursor = buildForDepth(i32(0), last, carried.cursor, fill);
-    Value next = ScheduleTakeOp::create(b, b.getI32Type(), schedule,
-                                        getParameter(Kind::Counter));
+    Value next = buildTake();
     return {buildForDepth(last, depth, cursor, fill), next};
   };
   buildTileLoop(/*isProducer=*/true, first, work);
@@ -404,6 +346,15 @@ Value MatmulBuilder::buildTileWork(const Consumer &consumer, Tile tile,
 }
 
 // A consumer without rows only hands the stages back.
+Value MatmulBuilder::buildHandBack(Value cursor) {
+  auto release = [&](Value, Value at) -> Value {
+    RingWaitOp::create(b, TypeRange{lhsTile, rhsTile}, ring, at);
+    RingReleaseOp::create(b, ring, at);
+    return advance(ring, at);
+  };
+  return buildForDepth(i32(0), depthTiles, cursor, release);
+}
+
 Value MatmulBuilder::buildRows(const Consumer &consumer, Tile tile,
                                Value cursor) {
   auto split = scf::IfOp::create(b, cursor.getType(), buildHasRows(tile),
@@ -413,12 +364,7 @@ Value MatmulBuilder::buildRows(const Consumer &consumer, Tile tile,
   scf::YieldOp::create(b,
                        buildActive(consumer, tile, cursor, spec.tileColumns));
   b.setInsertionPointToStart(split.elseBlock());
-  auto release = [&](Value, Value at) -> Value {
-    RingWaitOp::create(b, TypeRange{lhsTile, rhsTile}, ring, at);
-    RingReleaseOp::create(b, ring, at);
-    return advance(ring, at);
-  };
-  Value end = buildForDepth(i32(0), depthTiles, cursor, release);
+  Value end = buildHandBack(cursor);
   buildPassTurn(consumer);
   scf::YieldOp::create(b, end);
   return split.getResult(0);
@@ -454,10 +400,11 @@ Value MatmulBuilder::buildWidths(const Consumer &consumer, Tile tile,
     b.setInsertionPointToStart(&region.emplaceBlock());
     scf::YieldOp::create(b, buildActive(consumer, tile, cursor, width));
   }
-  // A tile without rows has no stages.
+  // A tile without rows has no stages, but in a cluster.
   b.setInsertionPointToStart(&split.getDefaultRegion().emplaceBlock());
+  Value end = isCluster() ? buildHandBack(cursor) : cursor;
   buildPassTurn(consumer);
-  scf::YieldOp::create(b, cursor);
+  scf::YieldOp::create(b, end);
   return split.getResult(0);
 }
 

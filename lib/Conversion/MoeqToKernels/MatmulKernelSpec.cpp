@@ -142,6 +142,10 @@ mlir::moeq_gpu::getUnsupportedReason(const MatmulKernelSpec &spec) {
     reason << "at least 2 consumers take turns, got " << spec.consumers;
     return text;
   }
+  if (spec.cluster != 1 && spec.cluster != 2) {
+    reason << "a cluster has 1 or 2 CTAs, got " << spec.cluster;
+    return text;
+  }
   if (spec.stages < 2) {
     reason << "there are at least 2 stages, got " << spec.stages;
     return text;
@@ -153,7 +157,7 @@ mlir::moeq_gpu::getUnsupportedReason(const MatmulKernelSpec &spec) {
   if (spec.swapAb)
     shared += spec.consumers * getRowVectorBytes(spec);
   if (spec.schedule != moeq::Schedule::Persistent)
-    shared += kMailboxStages * 32;
+    shared += kMailboxStages * 32 * spec.cluster;
   if (shared > spec.sharedMemory) {
     reason << "a CTA has " << spec.sharedMemory
            << " bytes of shared memory, needs " << shared;
@@ -318,6 +322,7 @@ mlir::moeq_gpu::getMatmulKernelSpec(Operation *op, int64_t sharedMemory,
     spec.stages = config.getStages();
     spec.consumers = config.getConsumers();
     spec.raster = config.getRaster();
+    spec.cluster = config.getCluster();
     spec.schedule = config.getSchedule();
   }
   if (std::optional<std::string> unsupported = getUnsupportedReason(spec)) {

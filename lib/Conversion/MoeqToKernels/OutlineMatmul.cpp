@@ -163,9 +163,10 @@ static LogicalResult outlineMatmul(OpTy op, gpu::GPUModuleOp module) {
     }
   }
 
-  // One CTA a multiprocessor, and no more than there can be tiles: each group
-  // has one partial tile of rows at most. A plan splits tiles, for all of them.
-  Value grid = index(chip->sms);
+  // One CTA a multiprocessor, in whole clusters, and no more than there can be
+  // tiles: each group has one partial tile of rows at most. A plan splits
+  // tiles, for all of them.
+  Value grid = index(chip->sms / spec->cluster * spec->cluster);
   if (!spec->isPlanned) {
     if (spec->isMasked)
       rows = arith::MulIOp::create(b, rows, groups);
@@ -173,8 +174,12 @@ static LogicalResult outlineMatmul(OpTy op, gpu::GPUModuleOp module) {
         b, arith::DivUIOp::create(b, rows, index(spec->tileRows)), groups);
     Value columnTiles =
         arith::CeilDivUIOp::create(b, columns, index(spec->tileColumns));
-    grid = arith::MinUIOp::create(
-        b, arith::MulIOp::create(b, rowTiles, columnTiles), grid);
+    Value tiles = arith::MulIOp::create(b, rowTiles, columnTiles);
+    if (spec->cluster > 1)
+      tiles = arith::MulIOp::create(
+          b, arith::CeilDivUIOp::create(b, tiles, index(spec->cluster)),
+          index(spec->cluster));
+    grid = arith::MinUIOp::create(b, tiles, grid);
   }
   Value one = index(1);
   auto symbol = SymbolRefAttr::get(

@@ -164,6 +164,15 @@ func.func @turns(%a: memref<?x64xbf16>, %w: memref<64x64xbf16>, %c: memref<?x64x
 
 // -----
 
+func.func @cluster(%a: memref<?x64xbf16>, %w: memref<64x64xbf16>, %c: memref<?x64xbf16>) {
+  // expected-remark@+1 {{runs without tensor cores: a cluster has 1 or 2 CTAs, got 4}}
+  moeq.matmul lhs(%a : memref<?x64xbf16>) rhs(%w : memref<64x64xbf16>) outs(%c : memref<?x64xbf16>)
+    config(<tile = [128, 256], cluster = 4>)
+  return
+}
+
+// -----
+
 module attributes {moeq.target = #moeq.target<chip = "sm_89">} {
   func.func @chip(%a: memref<?x64xbf16>, %w: memref<64x64xbf16>, %c: memref<?x64xbf16>) {
     // expected-remark@+1 {{runs without tensor cores: wgmma is of sm_90a, not of sm_89}}

@@ -35,6 +35,11 @@ func.func private @raster() attributes {c = #moeq.config<tile = [128, 256], rast
 
 // -----
 
+// expected-error @below {{expects a positive cluster, got 0}}
+func.func private @cluster() attributes {c = #moeq.config<tile = [128, 256], cluster = 0>}
+
+// -----
+
 // expected-error @below {{unknown value 'greedy'}}
 func.func private @schedule() attributes {c = #moeq.config<tile = [128, 256], schedule = greedy>}
 

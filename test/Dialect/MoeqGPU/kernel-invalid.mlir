@@ -50,6 +50,11 @@ func.func private @word(!moeq_gpu.ring<2x[i64]>)
 
 // -----
 
+// expected-error@+1 {{expects a cluster of 1 or 2 CTAs, got 4}}
+func.func private @cluster(!moeq_gpu.ring<2x[64x128xi8], cluster = 4>)
+
+// -----
+
 // expected-error@+1 {{expects 0 to 32 groups a lane, got 64}}
 func.func private @lanes(!moeq_gpu.schedule<64x64, raster = 1, groups_per_lane = 64>)
 
@@ -240,4 +245,50 @@ llvm.func @ring_consumers() {
   ^bb0(%w: i32):
   }
   llvm.return
+}
+
+// -----
+
+// Only producers of a cluster have mail for each other.
+llvm.func @ring_producers() {
+  %ring = moeq_gpu.ring.create consumers 0 : !moeq_gpu.ring<2x[vector<4xi32>]>
+  // expected-error@+1 {{expects rings for 2 consumers, got 0}}
+  moeq_gpu.roles producer(40) {
+  } consumers(2, 232) {
+  ^bb0(%w: i32):
+  }
+  llvm.return
+}
+
+// -----
+
+llvm.func @ring_cluster() {
+  %ring = moeq_gpu.ring.create consumers 2 : !moeq_gpu.ring<2x[64x128xi8], cluster = 2>
+  // expected-error@+1 {{expects a kernel with clusters of 2, got 1}}
+  moeq_gpu.roles producer(40) {
+  } consumers(2, 232) {
+  ^bb0(%w: i32):
+  }
+  llvm.return
+}
+
+// -----
+
+func.func @fill_shared(%ring: !moeq_gpu.ring<2x[64x128xi8], cluster = 2>, %c: !moeq_gpu.cursor,
+                       %map: !moeq_gpu.tensor_map<32x128xi8>, %i: i32) {
+  // expected-error@+1 {{expects 1 shared bits for '!moeq_gpu.ring<2x[64x128xi8], cluster = 2>', got 0}}
+  moeq_gpu.ring.fill %ring[%c] from(%map at %i, %i)
+    : !moeq_gpu.ring<2x[64x128xi8], cluster = 2>, !moeq_gpu.tensor_map<32x128xi8>
+  return
+}
+
+// -----
+
+// Each CTA copies half of a tile.
+func.func @fill_half(%ring: !moeq_gpu.ring<2x[64x128xi8], cluster = 2>, %c: !moeq_gpu.cursor,
+                     %map: !moeq_gpu.tensor_map<64x128xi8>, %i: i32, %x: i1) {
+  // expected-error@+1 {{expects a tensor map that fills '!moeq_gpu.tile<64x128xi8>', got '!moeq_gpu.tensor_map<64x128xi8>'}}
+  moeq_gpu.ring.fill %ring[%c] from(%map at %i, %i) shared(%x)
+    : !moeq_gpu.ring<2x[64x128xi8], cluster = 2>, !moeq_gpu.tensor_map<64x128xi8>
+  return
 }

@@ -109,6 +109,34 @@ gpu.module @kernels {
   }
 }
 
+!pair = !moeq_gpu.ring<4x[64x128xf8E4M3FN], cluster = 2>
+!numbers = !moeq_gpu.ring<4x[vector<4xi32>], cluster = 2>
+!half_map = !moeq_gpu.tensor_map<32x128xf8E4M3FN>
+
+gpu.module @cluster_kernels {
+  // CHECK-LABEL: llvm.func @cluster
+  llvm.func @cluster(%param: !llvm.ptr, %offsets: !llvm.ptr<1>, %groups: i32, %n: i32,
+                     %counter: !llvm.ptr<1>, %same: i1)
+      attributes {nvvm.cluster_dim = array<i32: 2, 1, 1>} {
+    %map = moeq_gpu.tensor_map %param : !half_map
+    // CHECK: moeq_gpu.ring.create consumers 2 : <4x[64x128xf8E4M3FN], cluster = 2>
+    %ring = moeq_gpu.ring.create consumers 2 : !pair
+    // CHECK: moeq_gpu.ring.create consumers 0 : <4x[vector<4xi32>], cluster = 2>
+    %numbers = moeq_gpu.ring.create consumers 0 : !numbers
+    %s = moeq_gpu.schedule offsets(%offsets) groups(%groups) columns(%n) : !schedule
+    moeq_gpu.roles producer(40) {
+      %cursor = moeq_gpu.ring.start : !cursor
+      // CHECK: moeq_gpu.schedule.take %{{.*}} from %{{.*}} cluster 2 :
+      %taken = moeq_gpu.schedule.take %s from %counter cluster 2 : !schedule
+      // CHECK: moeq_gpu.ring.fill %{{.*}}[%{{.*}}] from(%{{.*}} at %{{.*}}, %{{.*}}) shared(%{{.*}}) :
+      moeq_gpu.ring.fill %ring[%cursor] from(%map at %taken, %taken) shared(%same) : !pair, !half_map
+    } consumers(2, 232) {
+    ^bb0(%warpgroup: i32):
+    }
+    llvm.return
+  }
+}
+
 !maps = !moeq_gpu.tensor_map<40x128xf8E4M3FN, step = 8>
 !weights = !moeq_gpu.tile<128x128xf8E4M3FN>
 !tokens = !moeq_gpu.tile<40x128xf8E4M3FN>

@@ -327,7 +327,7 @@ AccumulateAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 
 Attribute ConfigAttr::parse(AsmParser &parser, Type) {
   SmallVector<int64_t> tile;
-  int64_t stages = 4, consumers = 2, splitK = 1, raster = 16;
+  int64_t stages = 4, consumers = 2, splitK = 1, raster = 16, cluster = 1;
   Schedule schedule = Schedule::Persistent;
   bool swapAb = false;
   llvm::StringSet<> seen;
@@ -363,6 +363,8 @@ Attribute ConfigAttr::parse(AsmParser &parser, Type) {
       return parser.parseInteger(splitK);
     if (key == "raster")
       return parser.parseInteger(raster);
+    if (key == "cluster")
+      return parser.parseInteger(cluster);
     return parser.emitError(loc) << "unknown parameter '" << key << "'";
   };
   if (parser.parseLess() || parser.parseCommaSeparatedList(parseParameter) ||
@@ -370,7 +372,7 @@ Attribute ConfigAttr::parse(AsmParser &parser, Type) {
     return {};
   return parser.getChecked<ConfigAttr>(start, parser.getContext(), tile, stages,
                                        consumers, schedule, swapAb, splitK,
-                                       raster);
+                                       raster, cluster);
 }
 
 void ConfigAttr::print(AsmPrinter &printer) const {
@@ -379,14 +381,17 @@ void ConfigAttr::print(AsmPrinter &printer) const {
   printer << "], stages = " << getStages() << ", consumers = " << getConsumers()
           << ", schedule = " << stringifySchedule(getSchedule())
           << ", swap_ab = " << (getSwapAb() ? "true" : "false")
-          << ", split_k = " << getSplitK() << ", raster = " << getRaster()
-          << '>';
+          << ", split_k = " << getSplitK() << ", raster = " << getRaster();
+  if (getCluster() != 1)
+    printer << ", cluster = " << getCluster();
+  printer << '>';
 }
 
 LogicalResult ConfigAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                  ArrayRef<int64_t> tile, int64_t stages,
                                  int64_t consumers, Schedule schedule,
-                                 bool swapAb, int64_t splitK, int64_t raster) {
+                                 bool swapAb, int64_t splitK, int64_t raster,
+                                 int64_t cluster) {
   if (tile.size() != 2)
     return emitError() << "expects a tile of 2 extents, got " << tile.size();
   for (int64_t extent : tile)
@@ -400,7 +405,8 @@ LogicalResult ConfigAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   return success(succeeded(positive("stages", stages)) &&
                  succeeded(positive("consumers", consumers)) &&
                  succeeded(positive("split_k", splitK)) &&
-                 succeeded(positive("raster", raster)));
+                 succeeded(positive("raster", raster)) &&
+                 succeeded(positive("cluster", cluster)));
 }
 
 //===----------------------------------------------------------------------===//

@@ -9,6 +9,7 @@
 #include "moeq/Dialect/MoeqGPU/IR/MoeqGPU.h"
 #include "moeq/Target/Chips.h"
 
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
@@ -33,6 +34,10 @@ KernelBudget mlir::moeq_gpu::getKernelBudget(RolesOp roles) {
     budget.sharedMemory += llvm::alignTo(bytes, kTileAlignment);
   };
   Operation *function = roles->getParentOp();
+  if (auto cluster = function->getAttrOfType<DenseI32ArrayAttr>(
+          NVVM::NVVMDialect::getClusterDimAttrName()))
+    for (int32_t extent : cluster.asArrayRef())
+      budget.cluster *= extent;
   SmallVector<RingCreateOp> rings;
   SmallVector<std::pair<Operation *, int64_t>> vectors;
   function->walk<WalkOrder::PreOrder>([&](Operation *op) {
@@ -127,12 +132,20 @@ LogicalResult RolesOp::verifyRegions() {
     return emitOpError("expects at most ")
            << limit << " bytes of shared memory on " << (*chip)->name
            << ", got " << budget.sharedMemory;
-  // A stage is for all consumers, or where they take turns for one.
+  // A stage is for all consumers, or where they take turns for one; producers
+  // write to each other in a cluster.
   for (auto &[op, offset] : budget.barrierOffsets) {
-    int64_t consumers = cast<RingCreateOp>(op).getConsumers();
-    if (consumers != 1 && consumers != static_cast<int64_t>(getConsumers()))
+    auto ring = cast<RingCreateOp>(op);
+    RingType type = ring.getResult().getType();
+    int64_t consumers = ring.getConsumers(), all = getConsumers();
+    bool isOfProducers = type.isMailbox() && type.getCluster() > 1;
+    if (consumers != 1 && consumers != all &&
+        !(isOfProducers && consumers == 0))
       return emitOpError("expects rings for ")
-             << getConsumers() << " consumers, got " << consumers;
+             << all << " consumers, got " << consumers;
+    if (type.getCluster() > 1 && type.getCluster() != budget.cluster)
+      return emitOpError("expects a kernel with clusters of ")
+             << type.getCluster() << ", got " << budget.cluster;
   }
   return success();
 }

@@ -123,11 +123,18 @@ LogicalResult RingFillOp::verify() {
   if (getCoordinates().size() != 2 * payload.size())
     return emitOpError("expects ") << 2 * payload.size() << " coordinates, got "
                                    << getCoordinates().size();
+  int64_t cluster = getRing().getType().getCluster();
+  size_t bits = cluster == 1 ? 0 : payload.size();
+  if (getShared().size() != bits)
+    return emitOpError("expects ")
+           << bits << " shared bits for " << getRing().getType() << ", got "
+           << getShared().size();
   for (auto [map, tile] : llvm::zip_equal(getMaps(), payload)) {
     auto box = cast<TensorMapType>(map.getType());
+    // Of a cluster's tile each CTA copies its part in boxes.
+    int64_t rows = box.getStep() ? tile.getRows() : tile.getRows() / cluster;
     if (box.getElementType() != tile.getElementType() ||
-        tile.getRows() % box.getRows() != 0 ||
-        tile.getColumns() != box.getColumns())
+        rows % box.getRows() != 0 || tile.getColumns() != box.getColumns())
       return emitOpError("expects a tensor map that fills ")
              << tile << ", got " << box;
     if (box.getStep() && (box.getRows() != tile.getRows() || !getRows()))

@@ -108,7 +108,8 @@ static Type getMailType(MLIRContext *context) {
 }
 
 // Syntax: `<` stages `x` `[` rows `x` columns `x` type (`,` ...)* `]` `>`, or
-// `<` stages `x` `[` `vector<4xi32>` `]` `>`
+// `<` stages `x` `[` `vector<4xi32>` `]` `>`; before the `>` also `,` `cluster`
+// `=` size.
 Type RingType::parse(AsmParser &parser) {
   SmallVector<int64_t> stages;
   SmallVector<TileType> payload;
@@ -148,11 +149,15 @@ Type RingType::parse(AsmParser &parser) {
              << "expects a mailbox of vector<4xi32>, got " << word;
     return success();
   };
+  int64_t cluster = 1;
   if (parser.parseLSquare() || parsePayload() || parser.parseRSquare() ||
+      (succeeded(parser.parseOptionalComma()) &&
+       (parser.parseKeyword("cluster") || parser.parseEqual() ||
+        parser.parseInteger(cluster))) ||
       parser.parseGreater())
     return {};
   return parser.getChecked<RingType>(loc, parser.getContext(), stages[0],
-                                     payload, isGathered);
+                                     payload, isGathered, cluster);
 }
 
 void RingType::print(AsmPrinter &printer) const {
@@ -165,7 +170,10 @@ void RingType::print(AsmPrinter &printer) const {
     printShape(printer, tile.getRows(), tile.getColumns(),
                tile.getElementType());
   });
-  printer << "]>";
+  printer << ']';
+  if (getCluster() != 1)
+    printer << ", cluster = " << getCluster();
+  printer << '>';
 }
 
 //===----------------------------------------------------------------------===//
@@ -256,9 +264,12 @@ LogicalResult SharedVectorType::verify(EmitError emitError, int64_t size,
 }
 
 LogicalResult RingType::verify(EmitError emitError, int64_t stages,
-                               ArrayRef<TileType> payload, bool isGathered) {
+                               ArrayRef<TileType> payload, bool isGathered,
+                               int64_t cluster) {
   if (stages < 2)
     return emitError() << "expects at least 2 stages, got " << stages;
+  if (cluster != 1 && cluster != 2)
+    return emitError() << "expects a cluster of 1 or 2 CTAs, got " << cluster;
   return success();
 }
 

@@ -99,6 +99,7 @@ def Moeq_ConfigAttr : Moeq_Attr<"Config", "config"> {
     | `swap_ab` | weights as the wgmma M operand |
     | `split_k` | parts of K that different CTAs sum |
     | `raster` | row tiles of a raster group |
+    | `cluster` | 1, or 2 CTAs that share what their tiles, neighbours in the order of the tiles, have in common |
   }];
   let parameters = (ins
     ArrayRefParameter<"int64_t">:$tile,
@@ -108,7 +109,8 @@ def Moeq_ConfigAttr : Moeq_Attr<"Config", "config"> {
                            "::mlir::moeq::Schedule::Persistent">:$schedule,
     DefaultValuedParameter<"bool", "false">:$swapAb,
     DefaultValuedParameter<"int64_t", "1">:$splitK,
-    DefaultValuedParameter<"int64_t", "16">:$raster
+    DefaultValuedParameter<"int64_t", "16">:$raster,
+    DefaultValuedParameter<"int64_t", "1">:$cluster
   );
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;

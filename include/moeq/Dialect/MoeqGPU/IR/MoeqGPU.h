@@ -48,6 +48,8 @@ struct KernelBudget {
   llvm::DenseSet<Operation *> privateTiles;
   /// The dynamic shared memory in bytes.
   int64_t sharedMemory = 0;
+  /// The CTAs of a cluster.
+  int64_t cluster = 1;
   /// The threads of the CTA.
   int64_t threads = 0;
   /// The registers of all threads after they have been shared out.

@@ -114,13 +114,21 @@ def MoeqGPU_ScheduleTakeOp : MoeqGPU_Op<"schedule.take"> {
     kernel starts, has been increased by the number of tiles when it ends, and
     wraps to zero there. Executed by one warp of the CTA.
 
+    With a `cluster` tiles are taken that many at a time: the number is that of
+    so many neighbours, of which each CTA of a cluster has one. Executed by one
+    warp of the cluster.
+
     ```mlir
     %i = moeq_gpu.schedule.take %s from %counter : !schedule
+    %j = moeq_gpu.schedule.take %s from %counter cluster 2 : !schedule
     ```
   }];
-  let arguments = (ins MoeqGPU_ScheduleType:$schedule, MoeqGPU_GlobalPointer:$counter);
+  let arguments = (ins MoeqGPU_ScheduleType:$schedule, MoeqGPU_GlobalPointer:$counter,
+                       DefaultValuedAttr<ConfinedAttr<I64Attr, [IntPositive]>, "1">:$cluster);
   let results = (outs I32:$index);
-  let assemblyFormat = "$schedule `from` $counter attr-dict `:` type($schedule)";
+  let assemblyFormat = [{
+    $schedule `from` $counter (`cluster` $cluster^)? attr-dict `:` type($schedule)
+  }];
 }
 
 //===----------------------------------------------------------------------===//
@@ -203,13 +211,14 @@ def MoeqGPU_SubtileOp : MoeqGPU_Op<"subtile", [Pure]> {
 def MoeqGPU_RingCreateOp : MoeqGPU_Op<"ring.create"> {
   let summary = "a ring with its barriers";
   let description = [{
-    `consumers` warpgroups release each stage.
+    `consumers` warpgroups release each stage, of every CTA of the cluster of the
+    ring; where there are none, the warps of the producers do.
 
     ```mlir
     %ring = moeq_gpu.ring.create consumers 2 : !ring
     ```
   }];
-  let arguments = (ins ConfinedAttr<I64Attr, [IntPositive]>:$consumers);
+  let arguments = (ins ConfinedAttr<I64Attr, [IntNonNegative]>:$consumers);
   let results = (outs MoeqGPU_RingType:$result);
   let assemblyFormat = "`consumers` $consumers attr-dict `:` type($result)";
 }
@@ -246,16 +255,21 @@ def MoeqGPU_RingFillOp : MoeqGPU_Op<"ring.fill", [AttrSizedOperandSegments]> {
     `step` the box of `rows` rows is copied, a multiple of the step; the other
     rows of the tile are undefined.
 
+    The ring of a cluster has `shared` bits, one for each map: whether the tile is
+    the same in both CTAs. Then each copies half of it, to both.
+
     ```mlir
     moeq_gpu.ring.fill %ring[%c] from(%a, %b at %row_a, %k, %row_b, %k) : !ring, !map_a, !map_b
+    moeq_gpu.ring.fill %pair[%c] from(%a, %b at %row_a, %k, %row_b, %k) shared(%x, %y)
+        : !moeq_gpu.ring<4x[64x128xi8, 256x128xi8], cluster = 2>, !map_a, !map_b
     ```
   }];
   let arguments = (ins MoeqGPU_RingType:$ring, MoeqGPU_CursorType:$cursor,
                        Variadic<MoeqGPU_TensorMapType>:$maps, Variadic<I32>:$coordinates,
-                       Optional<I32>:$rows);
+                       Variadic<I1>:$shared, Optional<I32>:$rows);
   let assemblyFormat = [{
-    $ring `[` $cursor `]` `from` `(` $maps `at` $coordinates `)` (`rows` `(` $rows^ `)`)? attr-dict
-    `:` type($ring) `,` type($maps)
+    $ring `[` $cursor `]` `from` `(` $maps `at` $coordinates `)` (`shared` `(` $shared^ `)`)?
+    (`rows` `(` $rows^ `)`)? attr-dict `:` type($ring) `,` type($maps)
   }];
   let hasVerifier = 1;
 }
@@ -318,6 +332,8 @@ def MoeqGPU_RingWaitOp : MoeqGPU_RingOp<"wait"> {
 def MoeqGPU_RingSendOp : MoeqGPU_Op<"ring.send"> {
   let summary = "the producer fills a stage of a mailbox";
   let description = [{
+    That of a cluster is filled in both CTAs, by the producer of the first one.
+
     ```mlir
     moeq_gpu.ring.send %words to %ring[%c] : !moeq_gpu.ring<4x[vector<4xi32>]>
     ```
@@ -347,7 +363,8 @@ def MoeqGPU_RolesOp : MoeqGPU_Op<"roles", [SingleBlockImplicitTerminator<"YieldO
     The first warpgroup is the producer: its first warp runs the producer region.
     The next `consumers` warpgroups run the consumer region, whose argument is
     the number of the warpgroup among the consumers. Each side gets its number of
-    registers a thread. Before, all threads see the barriers of the rings.
+    registers a thread. Before, all threads see the barriers of the rings, and
+    those of a cluster wait for each other at the end.
 
     The verifier computes the shared memory, the registers and the barriers of
     the kernel and rejects what the chip cannot hold.

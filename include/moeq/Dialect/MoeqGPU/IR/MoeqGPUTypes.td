@@ -141,14 +141,18 @@ def MoeqGPU_RingType : MoeqGPU_Type<"Ring", "ring"> {
     stage of a mailbox, a ring with no payload tiles, holds 4 i32 values. The
     first tile of a `gathered` ring is filled by `ring.gather`.
 
+    Both CTAs of a `cluster` of 2 go through the same stages: each has its own, and
+    finds one empty when the consumers of both are done with it.
+
     ```mlir
     !moeq_gpu.ring<4x[128x128xf8E4M3FN, 256x128xf8E4M3FN]>
     !moeq_gpu.ring<4x[gathered 128x128xf8E4M3FN, 256x128xf8E4M3FN]>
     !moeq_gpu.ring<4x[vector<4xi32>]>
+    !moeq_gpu.ring<4x[128x128xf8E4M3FN, 256x128xf8E4M3FN], cluster = 2>
     ```
   }];
   let parameters = (ins "int64_t":$stages, ArrayRefParameter<"::mlir::moeq_gpu::TileType">:$payload,
-                        "bool":$isGathered);
+                        "bool":$isGathered, DefaultValuedParameter<"int64_t", "1">:$cluster);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
