@@ -66,15 +66,8 @@ GateColumns moeq::emitGateColumns(OpBuilder &b, Location loc, GateLayout layout,
   return {gate, i.add(gate, i.constant(group))};
 }
 
-namespace {
-/// The result column that an input column belongs to, and whether it is of up.
-struct GatePlace {
-  Value column, isUp;
-};
-} // namespace
-
-static GatePlace findGatePlace(OpBuilder &b, Location loc, GateLayout layout,
-                               Value column, Value features) {
+GatePlace moeq::emitGatePlace(OpBuilder &b, Location loc, GateLayout layout,
+                              Value column, Value features) {
   Indices i{b, loc};
   if (!isApart(layout)) {
     int64_t group = getGroup(layout);
@@ -94,7 +87,7 @@ static GatePlace findGatePlace(OpBuilder &b, Location loc, GateLayout layout,
 
 Value moeq::emitGateSource(OpBuilder &b, Location loc, GateLayout from,
                            GateLayout to, Value column, Value features) {
-  GatePlace place = findGatePlace(b, loc, to, column, features);
+  GatePlace place = emitGatePlace(b, loc, to, column, features);
   GateColumns columns = emitGateColumns(b, loc, from, place.column, features);
   return arith::SelectOp::create(b, loc, place.isUp, columns.up, columns.gate);
 }

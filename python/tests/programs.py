@@ -336,6 +336,23 @@ def activate(x, function, element="f32", row_weight=None, dims="rows", **options
     return typed(program.run(body, [out_type])[0], element)
 
 
+def activate_grad(
+    grad, x, function, element="f32", row_weight=None, dims="rows", **options
+) -> np.ndarray:  # fmt: skip
+    program = Program(dims)
+    (d, d_type), (a, a_type) = program.add(grad), program.add(x)
+    weighted = ""
+    if row_weight is not None:
+        w, w_type = program.add(np.asarray(row_weight, np.float32))
+        weighted = f" row_weight({w} : {w_type})"
+    out, out_type = program.add(poison(x.shape, element))
+    body = (
+        f"moeq.activate_grad grad({d} : {d_type}) input({a} : {a_type}){weighted} "
+        f"outs({out} : {out_type}) function({function}){activation_options(**options)}"
+    )
+    return typed(program.run(body, [out_type])[0], element)
+
+
 def act_quant(
     x, function, format: Format, recipe, intermediate_round="none", row_weight=None,
     dims="rows", **options,
@@ -396,8 +413,9 @@ def matmul(a, b, element="f32", epilogue=None, dims="rows", accumulate=None) -> 
 
 
 def grouped_matmul(
-    a, b, offsets, init, epilogue=None, dims="rows", accumulate=None, pipeline=""
+    a, b, offsets, init, epilogue=None, dims="rows", accumulate=None, pipeline="", form=""
 ) -> np.ndarray:  # fmt: skip
+    """`form` is what follows the outs: `contract(rows)`, `transpose_rhs`."""
     program = Program(dims)
     element = ELEMENTS[init.dtype]
     (x, x_type), (y, y_type) = program.add(a), program.add(b)
@@ -406,7 +424,7 @@ def grouped_matmul(
     mode = f" accumulate(<{accumulate}>)" if accumulate else ""
     body = (
         f"moeq.grouped_matmul lhs({x} : {x_type}) rhs({y} : {y_type}) offsets({o} : {o_type}) "
-        f"outs({out} : {out_type}){mode}" + epilogue_text(program, epilogue, element)
+        f"outs({out} : {out_type}) {form}{mode}" + epilogue_text(program, epilogue, element)
     )
     return typed(program.run(body, [out_type], pipeline)[0], element)
 

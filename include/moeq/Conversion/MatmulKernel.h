@@ -57,6 +57,15 @@ struct MatmulKernelSpec {
   /// Whether row r of A is that of an index [M], which may be negative: then it
   /// is zeros. The producer gathers the rows.
   bool isGathered = false;
+  /// Whether groups are ranges of K, by `offsets`, in place of rows: C is [E,
+  /// M, N], and operands have no dimension of groups. Rows of C are counted
+  /// over all groups, e * M + i.
+  bool contractsRows = false;
+  /// Whether K is the outer dimension of an operand of 16-bit elements: A is
+  /// [K, M], B [E, K, N]. With `contractsRows` both are.
+  bool lhsIsTransposed = false, rhsIsTransposed = false;
+  /// Whether the sum is added to what C holds. Without epilogue.
+  bool addsToOut = false;
 
   /// Scales that span K, of type f32, bf16 or f16: acc * (lhs scale * rhs
   /// scale). Tensor or Vector.
@@ -128,7 +137,7 @@ enum class MatmulParameter {
   LhsScalePitch,   ///< Of scales that are contiguous along the rows (i32).
   EpilogueOperand, ///< One for each, by `index`.
   Counter,  ///< Of the tiles taken: an i32 that is zero between launches.
-  Rows,     ///< M (i32), where the rows are not grouped, or masked.
+  Rows,     ///< M (i32), where groups are no ranges of rows.
   Columns,  ///< N (i32)
   Depth,    ///< K (i32)
   Groups,   ///< E (i32)

@@ -20,7 +20,7 @@ namespace mlir::moeq {
 
 /// The element of a matmul on memrefs at `row` and `column`, epilogue included,
 /// in loops of memref.load. `expert` is that of the row, `indices` are those of
-/// the row in C: [expert, row of it] where rows are masked; `row` counts all.
+/// the row in C: [expert, row of it] where C is by expert; `row` counts all.
 FailureOr<Value> emitMatmulElement(Elementwise &e, MatmulOp op, Value row,
                                    Value column);
 FailureOr<Value> emitMatmulElement(Elementwise &e, GroupedMatmulOp op,

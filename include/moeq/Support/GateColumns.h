@@ -22,6 +22,13 @@ struct GateColumns {
 GateColumns emitGateColumns(OpBuilder &b, Location loc, GateLayout layout,
                             Value column, Value features);
 
+/// The result column that an input column belongs to, and whether it is of up.
+struct GatePlace {
+  Value column, isUp;
+};
+GatePlace emitGatePlace(OpBuilder &b, Location loc, GateLayout layout,
+                        Value column, Value features);
+
 /// The column under `from` of what is in column `column` under `to`.
 Value emitGateSource(OpBuilder &b, Location loc, GateLayout from, GateLayout to,
                      Value column, Value features);

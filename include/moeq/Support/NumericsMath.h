@@ -53,7 +53,7 @@ struct ActivationParameters {
   float alpha = 1.702f;
 };
 
-/// The parameters of a `moeq.activate` or `moeq.act_quant`.
+/// The parameters of a `moeq.activate`, its gradient, or a `moeq.act_quant`.
 template <typename OpTy>
 ActivationParameters getActivationParameters(OpTy op) {
   ActivationParameters parameters{op.getFunction(), op.getExp()};
@@ -69,6 +69,17 @@ ActivationParameters getActivationParameters(OpTy op) {
 /// multiplies after that by `up`, and rounds once more.
 Value emitActivation(Elementwise &e, const ActivationParameters &parameters,
                      Value gate, Value up = {});
+
+/// The gradients of an activation by its inputs, each times `grad`, by the
+/// table of `moeq.activate_grad`. `up` is null unless the function is gated. A
+/// derivative is off by at most 2^-21 (of `srelu`, half an ulp); each product
+/// rounds once more.
+struct ActivationGradient {
+  Value gate, up;
+};
+ActivationGradient
+emitActivationGradient(Elementwise &e, const ActivationParameters &parameters,
+                       Value grad, Value gate, Value up = {});
 
 } // namespace mlir::moeq
 

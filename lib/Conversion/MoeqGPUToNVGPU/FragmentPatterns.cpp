@@ -113,17 +113,39 @@ static NVVM::WGMMATypes getOperandType(Type type) {
   return type.isF16() ? NVVM::WGMMATypes::f16 : NVVM::WGMMATypes::s8;
 }
 
-// The shared memory descriptor of a K-major tile of one panel (PTX ISA, "wgmma:
-// matrix descriptor"): the address in units of 16 bytes, the stride of 8 rows
-// (1024 bytes) from bit 32, the 128-byte swizzle in bits 62 and 63.
-static Value emitDescriptor(Emitter &e, Value tile) {
-  Value units = arith::ShRUIOp::create(e.b, e.loc, tile, e.i32(4));
-  constexpr int64_t fields =
-      (int64_t(1) << 62) | (int64_t(64) << 32) | (int64_t(1) << 16);
-  return e.bitOr(e.toI64(units), e.i64(fields));
-}
-
 namespace {
+/// An operand of wgmma in shared memory. Offsets are in units of 16 bytes.
+struct SharedOperand {
+  TileType type;
+  bool isTransposed;
+
+  static constexpr int64_t kUnit = 16, kStepBytes = 32;
+  int64_t getPanelUnits() const {
+    return type.getRows() * TileType::kPanelBytes / kUnit;
+  }
+  /// From 32 bytes of K to the next: in a row, or by as many rows as there are
+  /// elements.
+  int64_t getStepUnits() const {
+    return isTransposed ? kStepBytes * 8 /
+                              type.getElementType().getIntOrFloatBitWidth() *
+                              TileType::kPanelBytes / kUnit
+                        : kStepBytes / kUnit;
+  }
+  /// From 64 rows of the result to the next: panels, where K is outer.
+  int64_t getPartUnits() const {
+    return isTransposed ? getPanelUnits() : 64 * TileType::kPanelBytes / kUnit;
+  }
+  /// The descriptor (PTX ISA, "wgmma: matrix descriptor"): the address, the
+  /// stride of panels from bit 16 where K is outer, that of 8 rows (1024 bytes)
+  /// from bit 32, the 128-byte swizzle in bits 62 and 63.
+  Value emitDescriptor(Emitter &e, Value tile) const {
+    Value units = arith::ShRUIOp::create(e.b, e.loc, tile, e.i32(4));
+    int64_t panels = isTransposed ? getPanelUnits() : 1;
+    int64_t fields = (int64_t(1) << 62) | (int64_t(64) << 32) | (panels << 16);
+    return e.bitOr(e.toI64(units), e.i64(fields));
+  }
+};
+
 struct MmaLowering : KernelPattern<MmaOp> {
   using KernelPattern::KernelPattern;
 
@@ -135,16 +157,17 @@ struct MmaLowering : KernelPattern<MmaOp> {
     MLIRContext *context = getContext();
     Type elementA = op.getA().getType().getElementType();
     Type elementB = op.getB().getType().getElementType();
-    // One instruction multiplies 32 bytes of K.
-    constexpr int64_t stepBytes = 32, unit = 16;
-    int64_t steps = TileType::kPanelBytes / stepBytes;
-    int64_t stepColumns = op.getA().getType().getColumns() / steps;
+    // One instruction multiplies 32 bytes of K, of which there are 128.
+    constexpr int64_t steps = TileType::kPanelBytes / SharedOperand::kStepBytes;
+    int64_t stepColumns = op.getA().getType().getPanelColumns() / steps;
+    SharedOperand left{op.getA().getType(), op.getTransposeA()},
+        right{op.getB().getType(), op.getTransposeB()};
     bool isFloat = op.getResult().getType().getElementType().isF32();
 
     SmallVector<Type> types;
     getFragmentTypes(op.getResult().getType(), types);
-    Value a = emitDescriptor(e, adaptor.getA().front()),
-          b = emitDescriptor(e, adaptor.getB().front());
+    Value a = left.emitDescriptor(e, adaptor.getA().front()),
+          b = right.emitDescriptor(e, adaptor.getB().front());
     SmallVector<Value> parts(adaptor.getAccumulator());
     auto scaleOut = parts.empty() || op.getOverwrite()
                         ? NVVM::WGMMAScaleOut::zero
@@ -156,16 +179,16 @@ struct MmaLowering : KernelPattern<MmaOp> {
         context, kPartRows, op.getResult().getType().getColumns(), stepColumns);
     NVVM::WgmmaFenceAlignedOp::create(rewriter, loc);
     for (int64_t step = 0; step < steps; ++step) {
-      int64_t offset = step * stepBytes / unit;
       for (auto [i, part] : llvm::enumerate(parts)) {
-        int64_t rows = i * kPartRows * TileType::kPanelBytes / unit;
+        int64_t offset = step * left.getStepUnits() + i * left.getPartUnits();
         part = NVVM::WgmmaMmaAsyncOp::create(
-            rewriter, loc, part.getType(), part, e.add(a, offset + rows),
-            e.add(b, offset), shape, getOperandType(elementA),
-            getOperandType(elementB),
+            rewriter, loc, part.getType(), part, e.add(a, offset),
+            e.add(b, step * right.getStepUnits()), shape,
+            getOperandType(elementA), getOperandType(elementB),
             isFloat ? NVVM::WGMMATypes::f32 : NVVM::WGMMATypes::s32, scaleOut,
             NVVM::WGMMAScaleIn::one, NVVM::WGMMAScaleIn::one,
-            NVVM::MMALayout::row, NVVM::MMALayout::col,
+            left.isTransposed ? NVVM::MMALayout::col : NVVM::MMALayout::row,
+            right.isTransposed ? NVVM::MMALayout::row : NVVM::MMALayout::col,
             NVVM::MMAIntOverflowAttr());
       }
       scaleOut = NVVM::WGMMAScaleOut::one;

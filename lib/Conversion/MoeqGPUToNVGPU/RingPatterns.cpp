@@ -116,8 +116,59 @@ struct SubtileLowering : KernelPattern<SubtileOp> {
   matchAndRewrite(SubtileOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     Emitter e(rewriter, op.getLoc());
-    Value offset = e.mul(adaptor.getRow(), TileType::kPanelBytes);
-    rewriter.replaceOp(op, e.add(adaptor.getSource(), offset));
+    // By rows of a panel, or by columns of all rows, which are panels.
+    TileType source = op.getSource().getType(),
+             result = op.getResult().getType();
+    bool arePanels = source.getColumns() != result.getColumns();
+    int64_t unit = arePanels ? source.getBytes() / source.getColumns()
+                             : TileType::kPanelBytes;
+    rewriter.replaceOp(
+        op, e.add(adaptor.getSource(), e.mul(adaptor.getOffset(), unit)));
+    return success();
+  }
+};
+
+struct ClearRowsLowering : KernelPattern<ClearRowsOp> {
+  using KernelPattern::KernelPattern;
+
+  // Eight threads a row of a panel, so that a round clears 16 rows. A row is
+  // cleared as a whole, however it is swizzled.
+  LogicalResult
+  matchAndRewrite(ClearRowsOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    Emitter e(rewriter, loc);
+    constexpr int64_t roundRows = kWarpgroupThreads / kChunksPerRow;
+    Value thread = e.warpgroupThread();
+    Value first = e.add(adaptor.getRow().front(), e.div(thread, kChunksPerRow));
+    Value inRow = e.mul(e.rem(thread, kChunksPerRow), kChunkBytes);
+    Value zero = e.zero(VectorType::get({4}, e.b.getI32Type()));
+    for (auto [tile, address] :
+         llvm::zip_equal(op.getTiles(), adaptor.getTiles())) {
+      auto type = cast<TileType>(tile.getType());
+      Value start = e.add(address.front(), inRow);
+      scf::ForOp::create(
+          rewriter, loc, first, e.i32(type.getRows()), e.i32(roundRows),
+          ValueRange(),
+          [&](OpBuilder &builder, Location, Value row, ValueRange) {
+            Emitter inner(builder, loc);
+            Value target =
+                inner.add(start, inner.mul(row, TileType::kPanelBytes));
+            for (int64_t i = 0; i < type.getNumPanels(); ++i)
+              LLVM::StoreOp::create(
+                  builder, loc, zero,
+                  inner.shared(inner.add(target, i * type.getRows() *
+                                                     TileType::kPanelBytes)),
+                  kChunkBytes);
+            scf::YieldOp::create(builder, loc);
+          });
+    }
+    NVVM::FenceProxyOp::create(
+        rewriter, loc, NVVM::ProxyKind::async_shared,
+        NVVM::SharedSpaceAttr::get(getContext(),
+                                   NVVM::SharedSpace::shared_cta));
+    e.warpgroupBarrier();
+    rewriter.eraseOp(op);
     return success();
   }
 };
@@ -208,20 +259,22 @@ struct RingAcquireLowering : KernelPattern<RingAcquireOp> {
 struct TileCopy {
   Emitter &e;
   TensorMapType type;
-  int64_t tileRows, cluster;
+  int64_t tileRows, panels, cluster;
   Value maps, row, column; ///< The descriptors, and the first box.
   Value steps;             ///< The rows, of a map with a step.
   Value target, full;      ///< The tile and its barrier.
 
-  /// Copies so many `rows` from `first` on, or of a map with a step its
-  /// `steps`, to the CTAs of `mask`: to this one where it is null.
+  /// Copies so many `rows` from `first` on, counted through all panels, or of a
+  /// map with a step its `steps`, to the CTAs of `mask`: to this one where it
+  /// is null.
   void emit(Value first, int64_t rows, Value steps, Value mask) const {
     auto copy = [&] {
       Value map =
           type.getStep() ? emitDescriptor(e, maps, e.sub(steps, 1)) : maps;
       for (int64_t done = 0; done < rows; done += type.getRows()) {
         Value at = e.add(target, done * TileType::kPanelBytes),
-              boxRow = e.add(row, done);
+              boxRow = e.add(row, done % tileRows),
+              boxColumn = e.add(column, done / tileRows * type.getColumns());
         if (first) {
           at = e.add(at, e.mul(first, TileType::kPanelBytes));
           boxRow = e.add(boxRow, first);
@@ -232,7 +285,7 @@ struct TileCopy {
             LLVM::LLVMPointerType::get(e.b.getContext(), kClusterSpace),
             e.shared(at));
         NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
-            e.b, e.loc, address, map, ValueRange{column, boxRow}, full,
+            e.b, e.loc, address, map, ValueRange{boxColumn, boxRow}, full,
             ValueRange(), mask, Value(), NVVM::TMALoadMode::TILE,
             /*isCTAOnly=*/false, NVVM::CTAGroupKindAttr(), Value());
       }
@@ -244,7 +297,7 @@ struct TileCopy {
       copy();
   }
 
-  void emitAll() const { emit(Value(), tileRows, steps, Value()); }
+  void emitAll() const { emit(Value(), panels * tileRows, steps, Value()); }
 
   /// The half of this CTA, to both.
   void emitShared() const {
@@ -284,6 +337,7 @@ struct RingFillLowering : KernelPattern<RingFillOp> {
         TileCopy copy{e,
                       map,
                       tile.getRows(),
+                      tile.getNumPanels(),
                       type.getCluster(),
                       adaptor.getMaps()[i].front(),
                       adaptor.getCoordinates()[2 * i].front(),
@@ -531,9 +585,9 @@ void mlir::moeq_gpu::populateRingPatterns(const TypeConverter &converter,
                                           RewritePatternSet &patterns,
                                           const KernelBudget &budget) {
   patterns.add<TensorMapLowering, AllocLowering, SubtileLowering,
-               RingCreateLowering, RingStartLowering, RingAdvanceLowering,
-               RingAcquireLowering, RingFillLowering, LoadIndicesLowering,
-               RingGatherLowering, RingWaitLowering, RingSendLowering,
-               RingReceiveLowering, RingReleaseLowering>(
+               ClearRowsLowering, RingCreateLowering, RingStartLowering,
+               RingAdvanceLowering, RingAcquireLowering, RingFillLowering,
+               LoadIndicesLowering, RingGatherLowering, RingWaitLowering,
+               RingSendLowering, RingReceiveLowering, RingReleaseLowering>(
       converter, patterns.getContext(), budget);
 }

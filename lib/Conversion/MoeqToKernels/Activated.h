@@ -10,9 +10,8 @@
 
 #include "KernelBuilder.h"
 
-#include "moeq/Support/NumericsMath.h"
-
 #include "moeq/Support/GateColumns.h"
+#include "moeq/Support/NumericsMath.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -23,33 +22,39 @@ namespace mlir::moeq {
 constexpr int64_t kActivatedWidth = 4;
 static_assert(kGateGroup % kActivatedWidth == 0);
 
+/// Loads what `width` columns of the activated input of an `activate` or
+/// `act_quant` are made of, whose result has `columns` columns: as many of the
+/// input, or of gate and of up.
+template <typename OpTy>
+SmallVector<Value> fetchActivated(KernelBuilder &k, OpTy op, Value row,
+                                  Value column, Value columns, int64_t width) {
+  Value input = op.getInput();
+  if (!isGated(op.getFunction()))
+    return {k.load(input, {row, column}, width)};
+  // `width` columns of each half, which lie side by side unless single ones
+  // alternate: `width` divides kGateGroup.
+  GateColumns at =
+      emitGateColumns(k, k.getLoc(), op.getGateLayout(), column, columns);
+  if (op.getGateLayout() == GateLayout::Interleaved && width > 1) {
+    auto halves = vector::DeinterleaveOp::create(
+        k, k.load(input, {row, at.gate}, 2 * width));
+    return {halves.getRes1(), halves.getRes2()};
+  }
+  return {k.load(input, {row, at.gate}, width),
+          k.load(input, {row, at.up}, width)};
+}
+
 /// Loads `width` columns of the activated input of an `activate` or
 /// `act_quant`, whose result has `columns` columns: f32, not yet rounded.
 template <typename OpTy>
 Value loadActivated(KernelBuilder &k, OpTy op, Value row, Value column,
                     Value columns, int64_t width) {
-  Value input = op.getInput();
-  Value gate, up;
-  if (!isGated(op.getFunction())) {
-    gate = k.load(input, {row, column}, width);
-  } else {
-    // `width` columns of each half, which lie side by side unless single ones
-    // alternate: `width` divides kGateGroup.
-    GateColumns at =
-        emitGateColumns(k, k.getLoc(), op.getGateLayout(), column, columns);
-    if (op.getGateLayout() == GateLayout::Interleaved && width > 1) {
-      auto halves = vector::DeinterleaveOp::create(
-          k, k.load(input, {row, at.gate}, 2 * width));
-      gate = halves.getRes1();
-      up = halves.getRes2();
-    } else {
-      gate = k.load(input, {row, at.gate}, width);
-      up = k.load(input, {row, at.up}, width);
-    }
-  }
+  SmallVector<Value> fetched =
+      fetchActivated(k, op, row, column, columns, width);
   Elementwise e(k, k.getLoc());
-  Value value = emitActivation(e, getActivationParameters(op), k.toF32(gate),
-                               up ? k.toF32(up) : Value());
+  Value value =
+      emitActivation(e, getActivationParameters(op), k.toF32(fetched[0]),
+                     fetched.size() > 1 ? k.toF32(fetched[1]) : Value());
   if (Value weight = op.getRowWeight())
     value = e.mul(value, k.splat(k.load(weight, row), width));
   return value;

@@ -98,11 +98,11 @@ LogicalResult moeq::buildGeneralMatmul(GroupedMatmulOp op,
       [&](KernelBuilder &k, Value row, Value column) -> LogicalResult {
         Value expert, end;
         SmallVector<Value> indices{row};
-        if (op.isMasked()) {
+        if (op.isMasked() || op.contractsRows()) {
           Value rows = k.size(op.getOuts(), 1);
           indices = {k.divU(row, rows), k.remU(row, rows)};
           expert = indices[0];
-          end = k.loadIndex(op.getCounts(), expert);
+          end = op.isMasked() ? k.loadIndex(op.getCounts(), expert) : rows;
         } else {
           Value offsets = op.getOffsets();
           expert = findExpert(k, offsets, k.size(op.getRhs().front(), 0), row);

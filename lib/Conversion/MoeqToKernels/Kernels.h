@@ -29,6 +29,7 @@ LogicalResult buildKernels(CombineOp op, gpu::GPUModuleOp module);
 LogicalResult buildKernels(QuantizeOp op, gpu::GPUModuleOp module);
 LogicalResult buildKernels(DequantizeOp op, gpu::GPUModuleOp module);
 LogicalResult buildKernels(ActivateOp op, gpu::GPUModuleOp module);
+LogicalResult buildKernels(ActivateGradOp op, gpu::GPUModuleOp module);
 LogicalResult buildKernels(ActQuantOp op, gpu::GPUModuleOp module);
 LogicalResult buildKernels(MatmulOp op, gpu::GPUModuleOp module);
 LogicalResult buildKernels(GroupedMatmulOp op, gpu::GPUModuleOp module);

@@ -46,9 +46,6 @@ private:
   bool reachesBeyondColumns() const {
     return !isStatic(spec.columns) || spec.columns % spec.tileColumns != 0;
   }
-  int64_t getStageColumns() const {
-    return TileType::kPanelBytes / getBytes(spec.lhs);
-  }
 
   void buildFunction();
   void buildProducer(Region &region);
@@ -60,6 +57,24 @@ private:
   struct Tile {
     Value group, row, rowEnd, column;
   };
+  /// What a tile sums over: the first element of K, how many stages, and of K
+  /// in the first of them, which is the last part where that is not whole.
+  struct Depth {
+    Value first, stages, inFirst;
+  };
+  /// A schedule of rows [0, E * M), M rounded up to whole tiles of rows, and
+  /// its tile as one of the rows e * M + i.
+  Value buildRowsOfGroups();
+  Tile toGroup(Tile tile);
+  Depth buildDepth(Tile tile);
+  /// The tile and the tensor map of an operand that has `extent` rows or
+  /// columns of C.
+  TileType getOperandTile(int64_t extent, Type type, bool isTransposed);
+  TensorMapType getOperandMap(int64_t extent, Type type, bool isTransposed,
+                              int64_t step);
+  /// Where stage `k` of a tile is in A and B: row and column of each.
+  SmallVector<Value> buildCoordinates(Tile tile, Depth depth, Value k);
+  void buildClearTail(Depth depth, Value lhs, Value rhs);
   struct Carried {
     Value cursor, count;
   };
@@ -71,7 +86,6 @@ private:
     return arith::CmpIOp::create(b, arith::CmpIPredicate::ult, tile.row,
                                  tile.rowEnd);
   }
-  Value buildStageCount(Tile tile);
   Tile buildTile(Value number, Value cta);
   bool isCluster() const { return spec.cluster > 1; }
   Value buildInFirstCta(function_ref<Value()> body);
@@ -101,7 +115,7 @@ private:
   Value buildOfWarp(Value value);
   Carried buildInTurn(const Consumer &consumer, Tile tile, Carried carried);
   Value buildTileWork(const Consumer &consumer, Tile tile, Value cursor);
-  Value buildHandBack(Value cursor);
+  Value buildHandBack(Tile tile, Value cursor);
   Value buildRows(const Consumer &consumer, Tile tile, Value cursor);
   Value buildWidths(const Consumer &consumer, Tile tile, Value cursor);
   Value buildActive(const Consumer &consumer, Tile tile, Value cursor,
@@ -109,12 +123,14 @@ private:
 
   /// The main loops of `width` columns: each returns the cursor after it, and
   /// the fragments of the accumulator, which are equally many columns each.
-  Value buildMainLoop(const Consumer &consumer, Value cursor, int64_t width,
-                      SmallVectorImpl<Value> &accumulators);
+  Value buildMainLoop(const Consumer &consumer, Tile tile, Value cursor,
+                      int64_t width, SmallVectorImpl<Value> &accumulators);
   Value buildPromotedLoop(const Consumer &consumer, Tile tile, Value cursor,
                           int64_t width, SmallVectorImpl<Value> &accumulators);
-  /// Rows of a tile of one panel.
-  Value buildPart(Value tile, Value row, int64_t rows);
+  /// A part of an operand's tile: rows of it, or columns where it is
+  /// transposed.
+  Value buildPart(Value tile, Value first, int64_t extent,
+                  bool isTransposed = false);
   struct BlockScales;
   BlockScales buildBlockScales(Tile tile, Value k, int64_t products,
                                int64_t width);

@@ -205,6 +205,10 @@ Value MatmulBuilder::buildMapped(const Consumer &consumer, Tile tile,
       fragments.push_back(buildElementOperand(tile, base, element, part));
   }
 
+  if (spec.addsToOut)
+    fragments.push_back(
+        buildElementOperand(tile, getParameter(Kind::Out), spec.out, part));
+
   // The place of the part in C, or in its transpose.
   Value row = tile.row, column = toOut(tile.column);
   if (spec.swapAb)
@@ -239,6 +243,9 @@ Value MatmulBuilder::buildMapped(const Consumer &consumer, Tile tile,
 
   if (!spec.epilogue) {
     Value value = values.front();
+    if (spec.addsToOut)
+      value =
+          arith::AddFOp::create(b, buildToF32(body.getArgument(next)), value);
     if (!spec.out.isF32())
       value = arith::TruncFOp::create(b, spec.out, value);
     YieldOp::create(b, value);

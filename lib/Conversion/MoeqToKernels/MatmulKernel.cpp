@@ -88,7 +88,7 @@ void MatmulBuilder::buildFunction() {
     addInput(Kind::EpilogueOperand, i);
   if (isDynamic())
     addParameter(Kind::Counter, global, {b.getNamedAttr("llvm.noalias", unit)});
-  if (!spec.isGrouped || spec.isMasked)
+  if (!spec.isGrouped || spec.isMasked || spec.contractsRows)
     addSize(Kind::Rows, ShapedType::kDynamic);
   addSize(Kind::Columns, spec.columns);
   addSize(Kind::Depth, spec.depth);
@@ -130,20 +130,18 @@ void MatmulBuilder::buildFunction() {
 }
 
 MatmulKernel MatmulBuilder::build() {
-  int64_t stageColumns = getStageColumns(),
+  int64_t stageDepth = getStageDepth(spec),
           outPanel = TileType::kPanelBytes / getBytes(spec.out);
   // A CTA of a cluster copies its part of a tile in one box.
-  lhsMapType = spec.swapAb
-                   ? TensorMapType::get(context, spec.tileRows, stageColumns,
-                                        spec.lhs, spec.getRowStep())
-                   : TensorMapType::get(context, spec.tileRows / spec.cluster,
-                                        stageColumns, spec.lhs, /*step=*/0);
-  rhsMapType = TensorMapType::get(context, spec.tileColumns / spec.cluster,
-                                  stageColumns, spec.rhs, /*step=*/0);
+  lhsMapType = getOperandMap(
+      spec.swapAb ? spec.tileRows : spec.tileRows / spec.cluster, spec.lhs,
+      spec.lhsIsTransposed, spec.swapAb ? spec.getRowStep() : 0);
+  rhsMapType = getOperandMap(spec.tileColumns / spec.cluster, spec.rhs,
+                             spec.rhsIsTransposed, /*step=*/0);
   outMapType = TensorMapType::get(context, kInstructionRows, outPanel, spec.out,
                                   /*step=*/0);
-  lhsTile = TileType::get(context, spec.tileRows, stageColumns, spec.lhs);
-  rhsTile = TileType::get(context, spec.tileColumns, stageColumns, spec.rhs);
+  lhsTile = getOperandTile(spec.tileRows, spec.lhs, spec.lhsIsTransposed);
+  rhsTile = getOperandTile(spec.tileColumns, spec.rhs, spec.rhsIsTransposed);
   buildFunction();
 
   if (!spec.isGathered)
@@ -167,12 +165,13 @@ MatmulKernel MatmulBuilder::build() {
   columns = getExtent(spec.columns, Kind::Columns);
   outColumns = toOut(columns);
   if (isStatic(spec.depth)) {
-    depthTiles = i32(llvm::divideCeil(spec.depth, stageColumns));
+    depthTiles = i32(llvm::divideCeil(spec.depth, stageDepth));
   } else {
-    Value rounded = add(getParameter(Kind::Depth), i32(stageColumns - 1));
-    depthTiles = arith::DivUIOp::create(b, rounded, i32(stageColumns));
+    Value rounded = add(getParameter(Kind::Depth), i32(stageDepth - 1));
+    depthTiles = arith::DivUIOp::create(b, rounded, i32(stageDepth));
   }
-  int64_t groupsPerLane = !spec.isGrouped ? 0
+  bool hasRowGroups = spec.isGrouped && !spec.contractsRows;
+  int64_t groupsPerLane = !hasRowGroups ? 0
                           : !isStatic(spec.groups)
                               ? kWarpThreads
                               : llvm::divideCeil(spec.groups, kWarpThreads);
@@ -186,11 +185,14 @@ MatmulKernel MatmulBuilder::build() {
   schedule = ScheduleOp::create(
       b, scheduleType,
       getWhere(Kind::Offsets,
-               spec.isGrouped && !spec.isPlanned && !spec.isMasked),
+               hasRowGroups && !spec.isPlanned && !spec.isMasked),
       getWhere(Kind::Plan, spec.isPlanned),
       getWhere(Kind::Offsets, spec.isMasked),
-      spec.isGrouped ? getExtent(spec.groups, Kind::Groups) : Value(),
-      getWhere(Kind::Rows, !spec.isGrouped || spec.isMasked), columns);
+      hasRowGroups ? getExtent(spec.groups, Kind::Groups) : Value(),
+      spec.contractsRows
+          ? buildRowsOfGroups()
+          : getWhere(Kind::Rows, !spec.isGrouped || spec.isMasked),
+      columns);
   Type number = b.getI32Type();
   if (isCluster()) {
     rank = NVVM::ClusterId::create(b, number);
@@ -214,14 +216,6 @@ MatmulKernel MatmulBuilder::build() {
   return kernel;
 }
 
-// The stages of a tile. A planned tile may have no rows, and then no stages;
-// but CTAs of a cluster go through the same ones.
-Value MatmulBuilder::buildStageCount(Tile tile) {
-  if (!spec.isPlanned || isCluster())
-    return depthTiles;
-  return arith::SelectOp::create(b, buildHasRows(tile), depthTiles, i32(0));
-}
-
 // A loop over the stages of K from `begin` to `end` that carries the cursor.
 Value MatmulBuilder::buildForDepth(Value begin, Value end, Value cursor,
                                    function_ref<Value(Value, Value)> body) {
@@ -237,7 +231,7 @@ void MatmulBuilder::buildProducer(Region &region) {
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(&region.emplaceBlock());
   auto work = [&](Tile tile, Carried carried) -> Carried {
-    Value weightRow = add(mul(tile.group, columns), tile.column), rows;
+    Value rows;
     if (spec.swapAb)
       rows = mul(buildWidthIndex(tile), i32(spec.getRowStep()));
     ValueRange indices;
@@ -251,10 +245,11 @@ void MatmulBuilder::buildProducer(Region &region) {
     SmallVector<Value, 2> shared;
     if (isCluster())
       shared = buildShared(tile, carried.count);
+    Depth depth = buildDepth(tile);
     auto fill = [&](Value k, Value cursor) -> Value {
-      Value column = mul(k, i32(getStageColumns()));
       SmallVector<Value> maps{lhsMap, rhsMap},
-          coordinates{tile.row, column, weightRow, column};
+          coordinates = buildCoordinates(tile, depth, k);
+      Value column = coordinates[1];
       if (spec.isGathered) {
         maps.erase(maps.begin());
         coordinates.erase(coordinates.begin(), coordinates.begin() + 2);
@@ -266,16 +261,16 @@ void MatmulBuilder::buildProducer(Region &region) {
                              getExtent(spec.depth, Kind::Depth), indices, rows);
       return advance(ring, cursor);
     };
-    Value depth = buildStageCount(tile);
     if (!isDynamic())
-      return {buildForDepth(i32(0), depth, carried.cursor, fill), Value()};
+      return {buildForDepth(i32(0), depth.stages, carried.cursor, fill),
+              Value()};
     // The next tile is taken before the last stage, for which the producer has
     // to wait anyway.
     Value last = arith::MaxSIOp::create(
-        b, arith::SubIOp::create(b, depth, i32(1)), i32(0));
+        b, arith::SubIOp::create(b, depth.stages, i32(1)), i32(0));
     Value cursor = buildForDepth(i32(0), last, carried.cursor, fill);
     Value next = buildTake();
-    return {buildForDepth(last, depth, cursor, fill), next};
+    return {buildForDepth(last, depth.stages, cursor, fill), next};
   };
   buildTileLoop(/*isProducer=*/true, first, work);
   YieldOp::create(b);
@@ -333,7 +328,8 @@ MatmulBuilder::Carried MatmulBuilder::buildInTurn(const Consumer &consumer,
   TurnWaitOp::create(b, consumer.number);
   scf::YieldOp::create(b, buildTileWork(consumer, tile, carried.cursor));
   b.setInsertionPointToStart(split.elseBlock());
-  scf::YieldOp::create(b, advance(ring, carried.cursor, buildStageCount(tile)));
+  scf::YieldOp::create(b,
+                       advance(ring, carried.cursor, buildDepth(tile).stages));
   return {split.getResult(0), left};
 }
 
@@ -346,13 +342,13 @@ Value MatmulBuilder::buildTileWork(const Consumer &consumer, Tile tile,
 }
 
 // A consumer without rows only hands the stages back.
-Value MatmulBuilder::buildHandBack(Value cursor) {
+Value MatmulBuilder::buildHandBack(Tile tile, Value cursor) {
   auto release = [&](Value, Value at) -> Value {
     RingWaitOp::create(b, TypeRange{lhsTile, rhsTile}, ring, at);
     RingReleaseOp::create(b, ring, at);
     return advance(ring, at);
   };
-  return buildForDepth(i32(0), depthTiles, cursor, release);
+  return buildForDepth(i32(0), buildDepth(tile).stages, cursor, release);
 }
 
 Value MatmulBuilder::buildRows(const Consumer &consumer, Tile tile,
@@ -364,7 +360,7 @@ Value MatmulBuilder::buildRows(const Consumer &consumer, Tile tile,
   scf::YieldOp::create(b,
                        buildActive(consumer, tile, cursor, spec.tileColumns));
   b.setInsertionPointToStart(split.elseBlock());
-  Value end = buildHandBack(cursor);
+  Value end = buildHandBack(tile, cursor);
   buildPassTurn(consumer);
   scf::YieldOp::create(b, end);
   return split.getResult(0);
@@ -402,7 +398,7 @@ Value MatmulBuilder::buildWidths(const Consumer &consumer, Tile tile,
   }
   // A tile without rows has no stages, but in a cluster.
   b.setInsertionPointToStart(&split.getDefaultRegion().emplaceBlock());
-  Value end = isCluster() ? buildHandBack(cursor) : cursor;
+  Value end = isCluster() ? buildHandBack(tile, cursor) : cursor;
   buildPassTurn(consumer);
   scf::YieldOp::create(b, end);
   return split.getResult(0);
@@ -416,37 +412,45 @@ Value MatmulBuilder::buildActive(const Consumer &consumer, Tile tile,
   Value end =
       spec.promote
           ? buildPromotedLoop(consumer, tile, cursor, width, accumulators)
-          : buildMainLoop(consumer, cursor, width, accumulators);
+          : buildMainLoop(consumer, tile, cursor, width, accumulators);
   buildEpilogue(consumer, tile, accumulators, early);
   return end;
 }
 
-Value MatmulBuilder::buildPart(Value tile, Value row, int64_t rows) {
+Value MatmulBuilder::buildPart(Value tile, Value first, int64_t extent,
+                               bool isTransposed) {
   auto type = cast<TileType>(tile.getType());
-  auto part =
-      TileType::get(context, rows, type.getColumns(), type.getElementType());
-  return type == part ? tile : Value(SubtileOp::create(b, part, tile, row));
+  auto part = isTransposed ? TileType::get(context, type.getRows(), extent,
+                                           type.getElementType())
+                           : TileType::get(context, extent, type.getColumns(),
+                                           type.getElementType());
+  return type == part ? tile : Value(SubtileOp::create(b, part, tile, first));
 }
 
 // The first stage starts the accumulator; then one matmul stays in flight while
 // the next stage is waited for.
-Value MatmulBuilder::buildMainLoop(const Consumer &consumer, Value cursor,
-                                   int64_t width,
+Value MatmulBuilder::buildMainLoop(const Consumer &consumer, Tile tile,
+                                   Value cursor, int64_t width,
                                    SmallVectorImpl<Value> &accumulators) {
+  Depth depth = buildDepth(tile);
   auto multiply = [&](Value at, Value accumulator) -> Value {
     auto stage = RingWaitOp::create(b, TypeRange{lhsTile, rhsTile}, ring, at);
     Value lhs = stage.getResult(0), rhs = stage.getResult(1);
     if (spec.swapAb)
       std::swap(lhs, rhs);
-    return MmaOp::create(b, getProductType(width),
-                         buildPart(lhs, consumer.row, getConsumerRows(spec)),
-                         buildPart(rhs, i32(0), width), accumulator,
-                         /*overwrite=*/false);
+    lhs = buildPart(lhs, consumer.row, getConsumerRows(spec),
+                    spec.lhsIsTransposed);
+    rhs = buildPart(rhs, i32(0), width, spec.rhsIsTransposed);
+    if (!accumulator)
+      buildClearTail(depth, lhs, rhs);
+    return MmaOp::create(b, getProductType(width), lhs, rhs, accumulator,
+                         /*overwrite=*/false, spec.lhsIsTransposed,
+                         spec.rhsIsTransposed);
   };
 
   Value started = multiply(cursor, Value());
   auto loop = scf::ForOp::create(
-      b, b.getLoc(), i32(1), depthTiles, i32(1),
+      b, b.getLoc(), i32(1), depth.stages, i32(1),
       ValueRange{started, advance(ring, cursor), cursor},
       [&](OpBuilder &, Location, Value, ValueRange carried) {
         Value at = carried[1], previous = carried[2];

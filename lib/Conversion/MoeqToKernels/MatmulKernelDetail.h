@@ -28,6 +28,19 @@ constexpr int64_t kPitchBytes = 16;
 inline int64_t getBytes(Type type) { return type.getIntOrFloatBitWidth() / 8; }
 inline bool isStatic(int64_t extent) { return !ShapedType::isDynamic(extent); }
 
+/// The elements of K of a stage.
+inline int64_t getStageDepth(const MatmulKernelSpec &spec) {
+  return TileType::kPanelBytes / getBytes(spec.lhs);
+}
+
+/// Whether the last elements of K that a stage copies may be those of another
+/// group. Where K is inner, the copies end with it.
+inline bool hasRaggedDepth(const MatmulKernelSpec &spec) {
+  return spec.lhsIsTransposed ||
+         (spec.rhsIsTransposed &&
+          (!isStatic(spec.depth) || spec.depth % getStageDepth(spec) != 0));
+}
+
 /// The consumers that share a tile.
 inline int64_t getTileConsumers(const MatmulKernelSpec &spec) {
   return spec.schedule == moeq::Schedule::PingPong ? 1 : spec.consumers;
@@ -128,7 +141,8 @@ struct MatmulView {
   moeq::AccumulateAttr accumulate;
   moeq::ConfigAttr config;
   Region *epilogue = nullptr;
-  bool gated = false;
+  bool gated = false, contractsRows = false, transposeRhs = false,
+       addToOuts = false;
 };
 
 } // namespace mlir::moeq_gpu

@@ -58,9 +58,24 @@ mlir::moeq_gpu::getUnsupportedReason(const MatmulKernelSpec &spec) {
            << llvm::SaturatingMultiply<uint64_t>(extent, getBytes(type));
     return false;
   };
-  if (!checkPitch("the operands", spec.depth, spec.lhs) ||
+  if ((!spec.lhsIsTransposed &&
+       !checkPitch("the operands", spec.depth, spec.lhs)) ||
+      (spec.rhsIsTransposed &&
+       !checkPitch("the operands", spec.columns, spec.rhs)) ||
       !checkPitch("the result", spec.columns, spec.out))
     return text;
+  if ((spec.contractsRows || spec.rhsIsTransposed) && getBytes(spec.lhs) != 2) {
+    reason << "the tensor cores transpose 16-bit types, got " << spec.lhs;
+    return text;
+  }
+  if ((spec.swapAb || spec.cluster != 1) &&
+      (spec.contractsRows || spec.rhsIsTransposed)) {
+    reason << (spec.swapAb ? "swap_ab" : "a cluster")
+           << " is for rows times weights [E, N, K], got "
+           << (spec.contractsRows ? "contraction of rows"
+                                  : "transposed weights");
+    return text;
+  }
   // A consumer has both halves of each group.
   int64_t halves = 2 * moeq::kGateGroup;
   if (spec.gated &&
@@ -190,6 +205,9 @@ MatmulView::MatmulView(Operation *op) {
     counts = grouped.getCounts();
     rows = grouped.getRows();
     plan = grouped.getPlan();
+    contractsRows = grouped.contractsRows();
+    transposeRhs = grouped.getTransposeRhs();
+    addToOuts = grouped.getAddToOuts();
   }
 }
 
@@ -262,12 +280,24 @@ mlir::moeq_gpu::getMatmulKernelSpec(Operation *op, int64_t sharedMemory,
   spec.lhs = lhs->getValueType();
   spec.rhs = rhs->getValueType();
   spec.out = cast<MemRefType>(view.out.getType()).getElementType();
-  spec.depth = rhs->shape.back();
-  spec.columns = rhs->shape[rhs->getRank() - 2];
+  // The dimensions of B that are K and N.
+  int64_t depthDim = rhs->getRank() - 1, columnDim = depthDim - 1;
+  bool areRowsInMemory = view.contractsRows && !lhs->scaled;
+  if (areRowsInMemory || view.transposeRhs)
+    std::swap(depthDim, columnDim);
+  spec.contractsRows = view.contractsRows;
+  spec.lhsIsTransposed = areRowsInMemory;
+  spec.rhsIsTransposed = areRowsInMemory || view.transposeRhs;
+  spec.addsToOut = view.addToOuts;
+  spec.depth = rhs->shape[depthDim];
+  spec.columns = rhs->shape[columnDim];
   spec.isMasked = static_cast<bool>(view.counts);
   spec.isGathered = static_cast<bool>(view.rows);
   spec.isGrouped = spec.isMasked || view.offsets;
-  spec.groups = spec.isGrouped ? rhs->shape.front() : 1;
+  ValueRange byExpert = spec.contractsRows ? ValueRange(view.out) : view.rhs;
+  spec.groups = spec.isGrouped
+                    ? cast<MemRefType>(byExpert.front().getType()).getDimSize(0)
+                    : 1;
 
   FailureOr<OperandScales> lhsScales = getScales(*lhs),
                            rhsScales = getScales(*rhs);
@@ -302,6 +332,15 @@ mlir::moeq_gpu::getMatmulKernelSpec(Operation *op, int64_t sharedMemory,
   if (spec.rhsBlockScale == ScalePlacement::Vector) {
     spec.tileColumns = 128;
     spec.stages = 6;
+  }
+  // M, the pitch of A, which the spec does not have.
+  if (int64_t pitch = lhs->shape.back();
+      spec.lhsIsTransposed && isStatic(pitch) &&
+      pitch % (kPitchBytes / getBytes(spec.lhs)) != 0) {
+    llvm::raw_string_ostream(reason)
+        << "a row of the operands is a multiple of " << kPitchBytes
+        << " bytes, got " << pitch * getBytes(spec.lhs);
+    return failure();
   }
   for (auto [map, operand] : llvm::zip_equal(view.maps, view.operands))
     spec.epilogueOperands.push_back(

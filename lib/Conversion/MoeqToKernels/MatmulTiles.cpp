@@ -38,7 +38,7 @@ MatmulBuilder::Tile MatmulBuilder::buildTile(Value number, Value cta) {
             found.getColumn()};
   if (exists)
     tile.row = arith::SelectOp::create(b, exists, tile.row, tile.rowEnd);
-  return tile;
+  return spec.contractsRows ? toGroup(tile) : tile;
 }
 
 // Whether both CTAs of the cluster copy the same, for each tensor map.

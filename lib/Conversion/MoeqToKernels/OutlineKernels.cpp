@@ -43,12 +43,12 @@ static LogicalResult outline(Operation *op, gpu::GPUModuleOp module) {
   std::optional<LogicalResult> built =
       llvm::TypeSwitch<Operation *, std::optional<LogicalResult>>(op)
           .Case<RouteOp, GroupOp, PlanOp, PrepackOp, GatherOp, CombineOp,
-                QuantizeOp, DequantizeOp, ActivateOp, ActQuantOp, MatmulOp,
-                GroupedMatmulOp, linalg::LinalgOp, memref::CopyOp>(
-              [&](auto typed) -> LogicalResult {
-                return failed(checkOperands(op)) ? failure()
-                                                 : buildKernels(typed, module);
-              })
+                QuantizeOp, DequantizeOp, ActivateOp, ActivateGradOp,
+                ActQuantOp, MatmulOp, GroupedMatmulOp, linalg::LinalgOp,
+                memref::CopyOp>([&](auto typed) -> LogicalResult {
+            return failed(checkOperands(op)) ? failure()
+                                             : buildKernels(typed, module);
+          })
           .Default(std::nullopt);
   if (!built) {
     if (isa_and_nonnull<MoeqDialect>(op->getDialect()) && !isa<YieldOp>(op))

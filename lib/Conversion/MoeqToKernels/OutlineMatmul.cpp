@@ -87,10 +87,15 @@ static LogicalResult outlineMatmul(OpTy op, gpu::GPUModuleOp module) {
     return arith::IndexCastOp::create(b, b.getI32Type(), value);
   };
   Value weights = view.rhs.front();
-  int64_t columnDim = cast<MemRefType>(weights.getType()).getRank() - 2;
+  int64_t depthDim = cast<MemRefType>(weights.getType()).getRank() - 1,
+          columnDim = depthDim - 1;
+  if (spec->rhsIsTransposed)
+    std::swap(depthDim, columnDim);
   int64_t rowDim = cast<MemRefType>(view.out.getType()).getRank() - 2;
   Value rows = extent(view.out, rowDim), columns = extent(weights, columnDim);
-  Value groups = spec->isGrouped ? extent(weights, 0) : index(1);
+  Value groups = !spec->isGrouped
+                     ? index(1)
+                     : extent(spec->contractsRows ? view.out : weights, 0);
 
   SmallVector<Value> operands;
   for (const MatmulKernel::Parameter &parameter : kernel->parameters) {
@@ -148,7 +153,7 @@ static LogicalResult outlineMatmul(OpTy op, gpu::GPUModuleOp module) {
       operands.push_back(toI32(columns));
       break;
     case MatmulParameter::Depth:
-      operands.push_back(toI32(extent(weights, columnDim + 1)));
+      operands.push_back(toI32(extent(weights, depthDim)));
       break;
     case MatmulParameter::Groups:
       operands.push_back(toI32(groups));
@@ -168,7 +173,7 @@ static LogicalResult outlineMatmul(OpTy op, gpu::GPUModuleOp module) {
   // tiles, for all of them.
   Value grid = index(chip->sms / spec->cluster * spec->cluster);
   if (!spec->isPlanned) {
-    if (spec->isMasked)
+    if (spec->isMasked || spec->contractsRows)
       rows = arith::MulIOp::create(b, rows, groups);
     Value rowTiles = arith::AddIOp::create(
         b, arith::DivUIOp::create(b, rows, index(spec->tileRows)), groups);

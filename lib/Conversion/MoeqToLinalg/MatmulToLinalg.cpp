@@ -8,7 +8,8 @@
 // An element of the result is a sum in ascending k, whose order is the
 // specification: partial sums by fma from 0, one for each block of K with its
 // own scales, `acc = fma(partial, sa * sb, acc)`; what scales span K multiply
-// the end. Between integers the partial sums are in i32.
+// the end. Between integers the partial sums are in i32. Where rows are
+// contracted, k is a row of the expert.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,15 +29,28 @@ using namespace mlir::moeq;
 using namespace mlir::moeq::detail;
 
 namespace {
+/// An operand of a matmul, and its dimension that is summed over.
+struct Factor {
+  Operand operand;
+  int64_t depthDim;
+
+  int64_t getBlock() const { return operand.getBlockOf(depthDim); }
+  /// The indices of element k, given those in the other dimensions.
+  SmallVector<Value> at(ValueRange others, Value k) const {
+    SmallVector<Value> indices(others);
+    indices.insert(indices.begin() + depthDim, k);
+    return indices;
+  }
+};
+
 /// The sum of one element of a matmul.
 class DotProduct {
 public:
-  DotProduct(const Operand &lhs, int64_t lhsRank, const Operand &rhs,
-             int64_t rhsRank, std::optional<AccumulateAttr> accumulate)
-      : lhs(lhs), rhs(rhs), lhsBlock(lhs.getBlockOf(lhsRank - 1)),
-        rhsBlock(rhs.getBlockOf(rhsRank - 1)),
-        isInteger(lhs.isInteger() && rhs.isInteger()),
-        isMx(hasE8M0Scale(lhs) && hasE8M0Scale(rhs)) {
+  DotProduct(const Factor &lhs, const Factor &rhs,
+             std::optional<AccumulateAttr> accumulate)
+      : lhs(lhs), rhs(rhs), lhsBlock(lhs.getBlock()), rhsBlock(rhs.getBlock()),
+        isInteger(lhs.operand.isInteger() && rhs.operand.isInteger()),
+        isMx(hasE8M0Scale(lhs.operand) && hasE8M0Scale(rhs.operand)) {
     if (isMx)
       lhsBlock = rhsBlock = ShapedType::kDynamic;
     for (int64_t block : {lhsBlock, rhsBlock})
@@ -46,25 +60,25 @@ public:
       step = std::gcd(step, accumulate->getInterval());
   }
 
-  /// The scaled f32 sum over k < `depth` of `left`, `right` and then k.
-  Value emit(Elementwise &e, Value depth, ValueRange left,
+  /// The scaled f32 sum over k in [lower, upper), a range of whole blocks but
+  /// for the last, of the elements `left` and `right` in the other dimensions.
+  Value emit(Elementwise &e, Value lower, Value upper, ValueRange left,
              ValueRange right) const {
     OpBuilder &b = e.getBuilder();
     Location loc = e.getLoc();
-    Value zero = constantIndex(b, loc, 0);
     if (step == 0) {
-      Value sum = emitPartial(e, zero, depth, left, right);
+      Value sum = emitPartial(e, lower, upper, left, right);
       return scale(e, sum, left, right);
     }
     Value start = arith::ConstantOp::create(b, loc, b.getF32FloatAttr(0));
     Value width = constantIndex(b, loc, step);
     ValueRange sum =
-        emitLoop(b, loc, zero, depth, width, start,
+        emitLoop(b, loc, lower, upper, width, start,
                  [&](Elementwise &inner, Value k,
                      ValueRange sums) -> SmallVector<Value> {
                    OpBuilder &ib = inner.getBuilder();
                    Value end = arith::AddIOp::create(ib, loc, k, width);
-                   end = arith::MinUIOp::create(ib, loc, end, depth);
+                   end = arith::MinUIOp::create(ib, loc, end, upper);
                    Value partial = emitPartial(inner, k, end, left, right);
                    Value factor =
                        emitScales(inner, k, left, right, /*ofBlocks=*/true);
@@ -80,12 +94,6 @@ private:
            isa<Float8E8M0FNUType>(operand.getScaled().getScale());
   }
 
-  static SmallVector<Value> append(ValueRange indices, Value k) {
-    SmallVector<Value> result(indices);
-    result.push_back(k);
-    return result;
-  }
-
   /// The sum over [lower, upper), as f32.
   Value emitPartial(Elementwise &e, Value lower, Value upper, ValueRange left,
                     ValueRange right) const {
@@ -94,19 +102,20 @@ private:
     TypedAttr zero = isInteger ? TypedAttr(b.getI32IntegerAttr(0))
                                : TypedAttr(b.getF32FloatAttr(0));
     Value start = arith::ConstantOp::create(b, loc, zero);
-    ValueRange sum =
-        emitLoop(b, loc, lower, upper, constantIndex(b, loc, 1), start,
-                 [&](Elementwise &inner, Value k,
-                     ValueRange sums) -> SmallVector<Value> {
-                   SmallVector<Value> l = append(left, k), r = append(right, k);
-                   if (!isInteger)
-                     return {inner.fma(emitFactor(inner, lhs, l),
-                                       emitFactor(inner, rhs, r), sums[0])};
-                   OpBuilder &ib = inner.getBuilder();
-                   Value product = arith::MulIOp::create(
-                       ib, loc, lhs.readI32(inner, l), rhs.readI32(inner, r));
-                   return {inner.addI(sums[0], product)};
-                 });
+    ValueRange sum = emitLoop(
+        b, loc, lower, upper, constantIndex(b, loc, 1), start,
+        [&](Elementwise &inner, Value k,
+            ValueRange sums) -> SmallVector<Value> {
+          SmallVector<Value> l = lhs.at(left, k), r = rhs.at(right, k);
+          if (!isInteger)
+            return {inner.fma(emitFactor(inner, lhs.operand, l),
+                              emitFactor(inner, rhs.operand, r), sums[0])};
+          OpBuilder &ib = inner.getBuilder();
+          Value product =
+              arith::MulIOp::create(ib, loc, lhs.operand.readI32(inner, l),
+                                    rhs.operand.readI32(inner, r));
+          return {inner.addI(sums[0], product)};
+        });
     return isInteger ? e.signedToF32(sum[0]) : sum[0];
   }
 
@@ -125,12 +134,12 @@ private:
   /// K. Null if there is none.
   Value emitScales(Elementwise &e, Value k, ValueRange left, ValueRange right,
                    bool ofBlocks) const {
-    auto read = [&](const Operand &operand, int64_t block,
+    auto read = [&](const Factor &factor, int64_t block,
                     ValueRange indices) -> Value {
-      if (!operand.getScaled() || isMx ||
+      if (!factor.operand.getScaled() || isMx ||
           ShapedType::isDynamic(block) == ofBlocks)
         return {};
-      return operand.readScale(e, append(indices, k));
+      return factor.operand.readScale(e, factor.at(indices, k));
     };
     Value a = read(lhs, lhsBlock, left), b = read(rhs, rhsBlock, right);
     return a && b ? e.mul(a, b) : a ? a : b;
@@ -143,7 +152,7 @@ private:
     return factor ? e.mul(sum, factor) : sum;
   }
 
-  Operand lhs, rhs;
+  Factor lhs, rhs;
   int64_t lhsBlock, rhsBlock;
   bool isInteger, isMx;
   /// How many k a partial sum has; 0 is all of them.
@@ -162,6 +171,12 @@ struct Place {
 };
 } // namespace
 
+/// What is added to the sums: null, or the element at `indices` of C.
+static Value emitAdded(Elementwise &, MatmulOp, ValueRange) { return {}; }
+static Value emitAdded(Elementwise &e, GroupedMatmulOp op, ValueRange indices) {
+  return op.getAddToOuts() ? loadF32(e, op.getOuts(), indices) : Value();
+}
+
 /// The element that is stored for the sums at a place, those of `columns` of
 /// the product: one, or two where the epilogue gates.
 template <typename OpTy>
@@ -169,13 +184,17 @@ static Value emitEpilogue(Elementwise &e, OpTy op, ArrayRef<Value> sums,
                           ArrayRef<Value> columns, const Place &place) {
   OpBuilder &b = e.getBuilder();
   Location loc = e.getLoc();
-  if (op.getEpilogue().empty())
-    return emitFromF32(
-        e, sums[0], cast<MemRefType>(op.getOuts().getType()).getElementType());
-  Block &block = op.getEpilogue().front();
-  SmallVector<Value> arguments(sums),
-      element(place.indices.begin(), place.indices.end());
+  SmallVector<Value> element(place.indices.begin(), place.indices.end());
   element.push_back(place.column);
+  if (op.getEpilogue().empty()) {
+    Value sum = sums[0];
+    if (Value added = emitAdded(e, op, element))
+      sum = e.add(added, sum);
+    return emitFromF32(
+        e, sum, cast<MemRefType>(op.getOuts().getType()).getElementType());
+  }
+  Block &block = op.getEpilogue().front();
+  SmallVector<Value> arguments(sums);
   arguments.append({place.row, place.column});
   for (auto [operand, map] :
        llvm::zip(op.getEpilogueOperands(), op.getEpilogueMaps())) {
@@ -203,24 +222,79 @@ static Value emitEpilogue(Elementwise &e, OpTy op, ArrayRef<Value> sums,
       cast<YieldOp>(block.getTerminator()).getValue());
 }
 
-static bool isMasked(MatmulOp) { return false; }
-static bool isMasked(GroupedMatmulOp op) { return op.isMasked(); }
+/// Whether the sums are those of an expert's rows.
+static bool contractsRows(MatmulOp) { return false; }
+static bool contractsRows(GroupedMatmulOp op) { return op.contractsRows(); }
 
+/// Whether C is [E, .., ..].
 template <typename OpTy>
-static Value emitDepth(OpBuilder &b, OpTy op) {
-  Value lhs = op.getLhs().front();
-  return memref::DimOp::create(b, op.getLoc(), lhs,
-                               cast<MemRefType>(lhs.getType()).getRank() - 1);
+static bool hasExpertDim(OpTy op) {
+  return cast<MemRefType>(op.getOuts().getType()).getRank() == 3;
 }
 
-/// The element at a place, of sums over `depth` products.
+/// The lhs or the rhs, with the dimension that the sums run over. Rows that are
+/// contracted come first, but for scaled operands, which are transposed.
 template <typename OpTy>
-static FailureOr<Value> emitElement(Elementwise &e, OpTy op, Value depth,
+static FailureOr<Factor> getFactor(OpTy op, bool isRhs) {
+  ValueRange values = isRhs ? op.getRhs() : op.getLhs();
+  TypeAttr format = isRhs ? op.getRhsFormatAttr() : op.getLhsFormatAttr();
+  FailureOr<Operand> operand =
+      getOperand(op, values, format, isRhs ? "rhs" : "lhs");
+  if (failed(operand))
+    return failure();
+  int64_t dim = cast<MemRefType>(values.front().getType()).getRank() - 1;
+  if constexpr (std::is_same_v<OpTy, GroupedMatmulOp>)
+    if ((op.contractsRows() && !format) || (op.getTransposeRhs() && isRhs))
+      --dim;
+  return Factor{*operand, dim};
+}
+
+/// A range of what the sums run over.
+struct DepthRange {
+  Value lower, upper;
+};
+
+/// All that the lhs has.
+template <typename OpTy>
+static DepthRange emitDepth(OpBuilder &b, OpTy op) {
+  Location loc = op.getLoc();
+  Value lhs = op.getLhs().front();
+  int64_t last = cast<MemRefType>(lhs.getType()).getRank() - 1;
+  bool isFirst = contractsRows(op) && !op.getLhsFormat();
+  return {constantIndex(b, loc, 0),
+          memref::DimOp::create(b, loc, lhs, isFirst ? 0 : last)};
+}
+
+/// The rows that the offsets give an expert, of `rows` in all. None is outside,
+/// whatever the offsets say.
+static DepthRange emitExpertRows(OpBuilder &b, GroupedMatmulOp op, Value expert,
+                                 Value rows) {
+  Location loc = op.getLoc();
+  Value zero = constantIndex(b, loc, 0), one = constantIndex(b, loc, 1);
+  auto limited = [&](Value at) -> Value {
+    Value row = loadIndex(b, loc, op.getOffsets(), at);
+    row = arith::MaxSIOp::create(b, loc, row, zero);
+    return arith::MinSIOp::create(b, loc, row, rows);
+  };
+  Value first = limited(expert);
+  Value end = limited(arith::AddIOp::create(b, loc, expert, one));
+  return {first, arith::MaxSIOp::create(b, loc, end, first)};
+}
+
+/// What the sums of an expert run over.
+static DepthRange emitExpertDepth(OpBuilder &b, GroupedMatmulOp op,
+                                  Value expert) {
+  DepthRange depth = emitDepth(b, op);
+  return op.contractsRows() ? emitExpertRows(b, op, expert, depth.upper)
+                            : depth;
+}
+
+/// The element at a place, of sums over `depth`.
+template <typename OpTy>
+static FailureOr<Value> emitElement(Elementwise &e, OpTy op, DepthRange depth,
                                     const Place &place) {
-  FailureOr<Operand> lhs =
-      getOperand(op, op.getLhs(), op.getLhsFormatAttr(), "lhs");
-  FailureOr<Operand> rhs =
-      getOperand(op, op.getRhs(), op.getRhsFormatAttr(), "rhs");
+  FailureOr<Factor> lhs = getFactor(op, /*isRhs=*/false),
+                    rhs = getFactor(op, /*isRhs=*/true);
   if (failed(lhs) || failed(rhs))
     return failure();
   Location loc = op.getLoc();
@@ -237,16 +311,16 @@ static FailureOr<Value> emitElement(Elementwise &e, OpTy op, Value depth,
       source = loadIndex(e.getBuilder(), loc, op.getRows(), place.row);
   for (Value of : columns) {
     SmallVector<Value> right;
-    if (place.expert)
+    if (place.expert && !contractsRows(op))
       right.push_back(place.expert);
     right.push_back(of);
     auto emitSum = [&](Elementwise &inner, ValueRange left) {
-      DotProduct dot(*lhs, left.size() + 1, *rhs, right.size() + 1,
-                     op.getAccumulate());
-      return dot.emit(inner, depth, left, right);
+      DotProduct dot(*lhs, *rhs, op.getAccumulate());
+      return dot.emit(inner, depth.lower, depth.upper, left, right);
     };
     if (!source) {
-      sums.push_back(emitSum(e, place.indices));
+      ValueRange left = place.indices;
+      sums.push_back(emitSum(e, contractsRows(op) ? left.take_back() : left));
       continue;
     }
     // A negative index stands for a row of zeros.
@@ -272,11 +346,11 @@ static FailureOr<Value> emitElement(Elementwise &e, OpTy op, Value depth,
 
 /// The rows of `out`, which has the columns of C and of its rows those of one
 /// expert, times the weight. `firstRow` is the number of its first row among
-/// the rows of C; it and `expert` are null in a plain matmul. Of masked rows
-/// `out` has those of the expert.
+/// the rows of C; it and `expert` are null in a plain matmul. Where C is by
+/// expert, `out` has the rows of the expert.
 template <typename OpTy>
-static LogicalResult emitRows(OpTy op, OpBuilder &b, Value depth, Value out,
-                              Value firstRow, Value expert) {
+static LogicalResult emitRows(OpTy op, OpBuilder &b, DepthRange depth,
+                              Value out, Value firstRow, Value expert) {
   Location loc = op.getLoc();
   FailureOr<Value> element;
   emitParallel(
@@ -285,7 +359,7 @@ static LogicalResult emitRows(OpTy op, OpBuilder &b, Value depth, Value out,
         if (firstRow)
           place.row =
               arith::AddIOp::create(e.getBuilder(), loc, place.row, firstRow);
-        if (isMasked(op))
+        if (hasExpertDim(op))
           place.indices = {expert, indices[0]};
         else
           place.indices = {place.row};
@@ -323,31 +397,29 @@ struct LowerGroupedMatmul : OpRewritePattern<GroupedMatmulOp> {
 
 private:
   /// The first row and the number of rows of an expert in C, or in its rows of
-  /// C where they are masked. None is outside, whatever the operands say.
-  static std::pair<Value, Value>
-  emitExpertRows(OpBuilder &b, GroupedMatmulOp op, Value expert, Value rows) {
+  /// C where these are by expert.
+  static std::pair<Value, Value> emitRowsOf(OpBuilder &b, GroupedMatmulOp op,
+                                            Value expert, Value rows) {
     Location loc = op.getLoc();
-    Value zero = constantIndex(b, loc, 0), one = constantIndex(b, loc, 1);
-    auto limited = [&](Value from, Value at) -> Value {
-      Value row = loadIndex(b, loc, from, at);
-      row = arith::MaxSIOp::create(b, loc, row, zero);
-      return arith::MinSIOp::create(b, loc, row, rows);
-    };
-    if (op.isMasked())
-      return {zero, limited(op.getCounts(), expert)};
-    Value next = arith::AddIOp::create(b, loc, expert, one);
-    Value first = limited(op.getOffsets(), expert),
-          end = limited(op.getOffsets(), next);
-    end = arith::MaxSIOp::create(b, loc, end, first);
+    Value zero = constantIndex(b, loc, 0);
+    if (op.contractsRows())
+      return {zero, rows};
+    if (op.isMasked()) {
+      Value count = loadIndex(b, loc, op.getCounts(), expert);
+      count = arith::MaxSIOp::create(b, loc, count, zero);
+      return {zero, arith::MinSIOp::create(b, loc, count, rows)};
+    }
+    auto [first, end] = emitExpertRows(b, op, expert, rows);
     return {first, arith::SubIOp::create(b, loc, end, first)};
   }
 
   static LogicalResult emitGroups(GroupedMatmulOp op, OpBuilder &b) {
     Location loc = op.getLoc();
-    Value out = op.getOuts(), depth = emitDepth(b, op);
+    Value out = op.getOuts();
     auto type = cast<MemRefType>(out.getType());
     int64_t rowDim = type.getRank() - 2;
-    Value experts = memref::DimOp::create(b, loc, op.getRhs()[0], 0);
+    Value experts = memref::DimOp::create(
+        b, loc, op.contractsRows() ? out : op.getRhs()[0], 0);
     Value rows = memref::DimOp::create(b, loc, out, rowDim);
     Value columns = memref::DimOp::create(b, loc, out, rowDim + 1);
     LogicalResult result = success();
@@ -355,10 +427,10 @@ private:
         b, loc, experts, {},
         [&](Elementwise &e, Value expert, ValueRange) -> SmallVector<Value> {
           OpBuilder &inner = e.getBuilder();
-          auto [first, count] = emitExpertRows(inner, op, expert, rows);
+          auto [first, count] = emitRowsOf(inner, op, expert, rows);
           SmallVector<OpFoldResult> offsets{first, inner.getIndexAttr(0)},
               sizes{count, columns};
-          if (op.isMasked()) {
+          if (hasExpertDim(op)) {
             offsets.insert(offsets.begin(), expert);
             sizes.insert(sizes.begin(), inner.getIndexAttr(1));
           }
@@ -369,9 +441,10 @@ private:
               sizes, strides);
           Value view = memref::SubViewOp::create(inner, loc, group, out,
                                                  offsets, sizes, strides);
-          if (op.isMasked())
+          if (hasExpertDim(op))
             first = arith::MulIOp::create(inner, loc, expert, rows);
-          result = emitRows(op, inner, depth, view, first, expert);
+          result = emitRows(op, inner, emitExpertDepth(inner, op, expert), view,
+                            first, expert);
           return {};
         });
     return result;
@@ -388,7 +461,7 @@ FailureOr<Value> moeq::emitMatmulElement(Elementwise &e, MatmulOp op, Value row,
 FailureOr<Value> moeq::emitMatmulElement(Elementwise &e, GroupedMatmulOp op,
                                          Value row, ValueRange indices,
                                          Value column, Value expert) {
-  return emitElement(e, op, emitDepth(e.getBuilder(), op),
+  return emitElement(e, op, emitExpertDepth(e.getBuilder(), op, expert),
                      {row, llvm::to_vector<2>(indices), column, expert});
 }
 

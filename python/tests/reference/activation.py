@@ -81,6 +81,52 @@ def factors(x, function, gate_layout="gate_first", limit=7.0, alpha=1.702, row_w
     return result
 
 
+def slope(x, function, alpha=1.702):
+    """The derivative of the function of x, for a gated function of its gate."""
+    gate = {"swiglu": "silu", "geglu": "gelu", "reglu": "relu"}.get(function, function)
+    match gate:
+        case "identity":
+            return np.ones_like(x)
+        case "relu":
+            return np.where(x > 0, 1.0, 0.0)
+        case "srelu":
+            return 2 * np.maximum(x, 0)
+        case "gelu":
+            density = np.exp(-np.square(x) / 2) / math.sqrt(2 * math.pi)
+            return 0.5 * erfc(-x / math.sqrt(2)) + x * density
+        case "gelu_tanh":
+            c = 2 * math.sqrt(2 / math.pi)
+            z, weight = c * (x + 0.044715 * x**3), c * (x + 3 * 0.044715 * x**3)
+        case _:
+            weight = z = (np.float64(np.float32(alpha)) if "clamped" in gate else 1) * x
+    return sigmoid(z) + weight * sigmoid(z) * sigmoid(-z)
+
+
+def gradient_factors(
+    grad, x, function, gate_layout="gate_first", limit=7.0, alpha=1.702, row_weight=None
+):
+    """What the gradient by x is a product of: the gradient by the result with the row's
+    weight and the other factor, and a derivative, each in the shape of x."""
+    d, x = (np.asarray(v).astype(np.float64) for v in (grad, x))
+    if row_weight is not None:
+        d = d * np.asarray(row_weight, np.float64)[:, None]
+    if function not in GATED:
+        return d, slope(x, function)
+    g, u = split(x, gate_layout)
+    options = {"gate_layout": gate_layout, "limit": limit, "alpha": alpha}
+    value, factor = factors(x, function, **options)
+    inside_g = inside_u = 1.0
+    if function == "clamped_swiglu":
+        inside_g, inside_u = np.where(g > limit, 0.0, 1.0), np.where(np.abs(u) > limit, 0.0, 1.0)
+        g = np.minimum(g, limit)
+    outer, inner = np.empty_like(x), np.empty_like(x)
+    # The columns of a layout, found by splitting their numbers.
+    gates, ups = (c[0] for c in split(np.arange(x.shape[1])[None], gate_layout))
+    outer[:, gates], inner[:, gates] = d * factor, slope(g, function, alpha) * inside_g
+    outer[:, ups], inner[:, ups] = d, value * inside_u
+    return outer, inner
+
+
 def activate_f64(x, function, **options):
     """[S, F], or [S, 2F] for a gated function, to [S, F] in f64."""
     return math.prod(factors(x, function, **options))

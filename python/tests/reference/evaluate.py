@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from reference import compare, formats, routing
-from reference.activation import act_quant, activate_f64
+from reference.activation import act_quant, activate_f64, gradient_factors
 from reference.generic import Op
-from reference.matmul import Bounded, grouped_matmul, matmul
+from reference.matmul import Bounded, contract_rows, grouped_matmul, matmul
 from reference.quantize import dequantize, parse_recipe, quantize
 from reference.scaled import Format, Scaled
 
@@ -25,6 +25,7 @@ GROUPS = {
     "moeq.gather": ("input", "rows", "outs"),
     "moeq.combine": ("input", "slots", "weights", "outs"),
     "moeq.activate": ("input", "row_weight", "outs"),
+    "moeq.activate_grad": ("grad", "input", "row_weight", "outs"),
     "moeq.act_quant": ("input", "row_weight", "offsets", "outs", "columnwise"),
     "moeq.matmul": ("lhs", "rhs", "epilogue_operands", "outs"),
     "moeq.grouped_matmul": (
@@ -161,6 +162,12 @@ def check_op(op: Op, values: dict, results: list) -> Outcome:
             function = options(op, ["function"])["function"]
             want = activate_f64(inputs["input"], function, row_weight=inputs["row_weight"], **o)
             return check_ulps(results[0], want, element, 2)
+        case "moeq.activate_grad":
+            o = options(op, (*ACTIVATION, "function"))
+            given = inputs["grad"], inputs["input"], o.pop("function")
+            return check_gradient(
+                results[0], gradient_factors(*given, row_weight=inputs["row_weight"], **o), element
+            )
         case "moeq.act_quant":
             o = options(op, (*ACTIVATION, "intermediate_round", "function"))
             format, recipe = Format.parse(element), parse_recipe(op.attributes["recipe"])
@@ -192,6 +199,14 @@ def check_ulps(got, want, element, limit) -> Outcome:
     return Outcome(float(np.max(compare.ulps(got, want, element), initial=0)), limit, "ulp")
 
 
+def check_gradient(got, factors, element) -> Outcome:
+    """A product of two, of which the second is off by 2^-21."""
+    outer, inner = factors
+    error = np.abs(outer) * (2.0**-21 + 2.0**-22 * np.abs(inner))
+    error = compare.assert_within(got, Bounded(outer * inner, error), element)
+    return Outcome(error, 1, "of bound")
+
+
 def check_close_codes(got: Scaled, want: Scaled) -> Outcome:
     """Quantized values whose numbers were a few ulp apart: a code may be the next one."""
     step = np.abs(got.numbers() - want.numbers())
@@ -205,6 +220,12 @@ def check_close_codes(got: Scaled, want: Scaled) -> Outcome:
 
 def check_matmul(op: Op, inputs: dict, got, element: str) -> Outcome:
     lhs, rhs, init = inputs["lhs"], inputs["rhs"], inputs["outs"]
+    if op.attributes.get("contract", "0").startswith("1"):
+        added = init if "add_to_outs" in op.attributes else None
+        want = contract_rows(lhs, rhs, inputs["offsets"], added)
+        return Outcome(compare.assert_within(got, want, element), 1, "of bound")
+    if "transpose_rhs" in op.attributes:
+        rhs = np.swapaxes(rhs, 1, 2)
     rows = len(got)
     inside = np.ones(rows, bool)
     expert_of = np.zeros(rows, np.int64)

@@ -2,6 +2,7 @@
 documentation, and equal bits where both operands are integers with one scale."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -64,6 +65,23 @@ def grouped_matmul(a, b, offsets, init, accumulator_bits: int = 23) -> Bounded:
         part = matmul(a[rows], b[e], accumulator_bits)
         value[rows], error[rows] = part.value, part.error
     return Bounded(value, error)
+
+
+def contract_rows(a, b, offsets, init=None) -> Bounded:
+    """For each expert the transpose of its rows of `a` [S, N] times those of `b` [S, K];
+    scaled operands are [N, S] and [K, S]. `init` is added."""
+    scaled = isinstance(a, Scaled)
+    if is_mx(a) and is_mx(b):
+        x, y = to_bf16(a), to_bf16(b)
+    else:
+        x, y = operand(a), operand(b)
+    x, y = (x, y) if scaled else (x.T, y.T)
+    parts = [matmul(x[:, start:end], y[:, start:end]) for start, end in pairwise(offsets)]
+    sum_ = Bounded(np.stack([p.value for p in parts]), np.stack([p.error for p in parts]))
+    if init is not None:
+        sum_.value = sum_.value + np.asarray(init).astype(np.float64)
+        sum_.error = sum_.error + 2.0**-24 * np.abs(sum_.value)
+    return sum_
 
 
 def int_matmul(a: Scaled, b: Scaled, element: str = "f32") -> np.ndarray:

@@ -116,3 +116,19 @@ func.func @plan(%o: tensor<9xi32>, %n: index, %t: tensor<9x4xi32>) -> tensor<9x4
       tile_columns(256) max_width(160) ctas(132) -> tensor<9x4xi32>
   return %0 : tensor<9x4xi32>
 }
+
+// -----
+
+// The sum over rows writes each element; what is added to is read.
+// CHECK-LABEL: func @contract_rows(
+// CHECK-NOT: memref.copy
+// CHECK: moeq.grouped_matmul {{.*}} contract(rows)
+// CHECK: memref.copy
+// CHECK: moeq.grouped_matmul {{.*}} contract(rows) add_to_outs
+func.func @contract_rows(%dy: tensor<?x128xbf16>, %x: tensor<?x64xbf16>, %o: tensor<4xi32>, %dw: tensor<3x128x64xf32>) -> (tensor<3x128x64xf32>, tensor<3x128x64xf32>, tensor<3x128x64xf32>) {
+  %0 = moeq.grouped_matmul lhs(%dy : tensor<?x128xbf16>) rhs(%x : tensor<?x64xbf16>)
+      offsets(%o : tensor<4xi32>) outs(%dw : tensor<3x128x64xf32>) contract(rows) -> tensor<3x128x64xf32>
+  %1 = moeq.grouped_matmul lhs(%dy : tensor<?x128xbf16>) rhs(%x : tensor<?x64xbf16>)
+      offsets(%o : tensor<4xi32>) outs(%dw : tensor<3x128x64xf32>) contract(rows) add_to_outs -> tensor<3x128x64xf32>
+  return %dw, %0, %1 : tensor<3x128x64xf32>, tensor<3x128x64xf32>, tensor<3x128x64xf32>
+}

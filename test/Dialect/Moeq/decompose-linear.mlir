@@ -188,3 +188,19 @@ func.func @gathered(%a: tensor<?x64xbf16>, %w: tensor<3x128x64xbf16>, %offsets: 
       offsets(%offsets : tensor<4xi32>) rows(%rows : tensor<?xi32>) outs(%out : tensor<?x128xbf16>) -> tensor<?x128xbf16>
   return %c : tensor<?x128xbf16>
 }
+
+// -----
+
+// CHECK-LABEL: func @training(
+// CHECK:       moeq.grouped_matmul {{.*}} contract(rows)
+// CHECK:       moeq.grouped_matmul {{.*}} transpose_rhs
+// REMARK: keeps moeq.grouped_matmul: it contracts rows
+// REMARK: keeps moeq.grouped_matmul: its weight is transposed
+func.func @training(%dy: tensor<?x128xbf16>, %x: tensor<?x64xbf16>, %w: tensor<3x128x64xbf16>, %offsets: tensor<4xi32>,
+                    %dw: tensor<3x128x64xf32>, %dx: tensor<?x64xbf16>) -> (tensor<3x128x64xf32>, tensor<?x64xbf16>) {
+  %0 = moeq.grouped_matmul lhs(%dy : tensor<?x128xbf16>) rhs(%x : tensor<?x64xbf16>)
+      offsets(%offsets : tensor<4xi32>) outs(%dw : tensor<3x128x64xf32>) contract(rows) -> tensor<3x128x64xf32>
+  %1 = moeq.grouped_matmul lhs(%dy : tensor<?x128xbf16>) rhs(%w : tensor<3x128x64xbf16>)
+      offsets(%offsets : tensor<4xi32>) outs(%dx : tensor<?x64xbf16>) transpose_rhs -> tensor<?x64xbf16>
+  return %0, %1 : tensor<3x128x64xf32>, tensor<?x64xbf16>
+}

@@ -263,3 +263,110 @@ func.func @gathered_rank(%a: tensor<?x8xf32>, %b: tensor<4x16x8xf32>, %off: tens
   %0 = moeq.grouped_matmul lhs(%a : tensor<?x8xf32>) rhs(%b : tensor<4x16x8xf32>) offsets(%off : tensor<5xi32>) rows(%rows : tensor<9x1xi32>) outs(%o : tensor<9x16xf32>) -> tensor<9x16xf32>
   return
 }
+
+// -----
+
+func.func @contract_counts(%a: tensor<?x8xf32>, %b: tensor<?x16xf32>, %n: tensor<4xi32>, %o: tensor<4x8x16xf32>) {
+  // expected-error @below {{'moeq.grouped_matmul' op expects offsets alone to contract rows, got counts}}
+  %0 = moeq.grouped_matmul lhs(%a : tensor<?x8xf32>) rhs(%b : tensor<?x16xf32>) counts(%n : tensor<4xi32>) outs(%o : tensor<4x8x16xf32>) contract(rows) -> tensor<4x8x16xf32>
+  return
+}
+
+// -----
+
+func.func @contract_epilogue(%a: tensor<?x8xf32>, %b: tensor<?x16xf32>, %off: tensor<5xi32>, %o: tensor<4x8x16xf32>) {
+  // expected-error @below {{'moeq.grouped_matmul' op expects offsets alone to contract rows, got an epilogue}}
+  %0 = moeq.grouped_matmul lhs(%a : tensor<?x8xf32>) rhs(%b : tensor<?x16xf32>) offsets(%off : tensor<5xi32>) outs(%o : tensor<4x8x16xf32>) contract(rows) epilogue {
+    ^bb0(%acc: f32, %row: index, %col: index):
+      moeq.yield %acc : f32
+  } -> tensor<4x8x16xf32>
+  return
+}
+
+// -----
+
+func.func @contract_transposed(%a: tensor<?x8xf32>, %b: tensor<?x16xf32>, %off: tensor<5xi32>, %o: tensor<4x8x16xf32>) {
+  // expected-error @below {{'moeq.grouped_matmul' op expects offsets alone to contract rows, got transpose_rhs}}
+  %0 = moeq.grouped_matmul lhs(%a : tensor<?x8xf32>) rhs(%b : tensor<?x16xf32>) offsets(%off : tensor<5xi32>) outs(%o : tensor<4x8x16xf32>) contract(rows) transpose_rhs -> tensor<4x8x16xf32>
+  return
+}
+
+// -----
+
+func.func @contract_rank(%a: tensor<?x8xf32>, %b: tensor<4x?x16xf32>, %off: tensor<5xi32>, %o: tensor<4x8x16xf32>) {
+  // expected-error @below {{'moeq.grouped_matmul' op expects 'rhs' of rank 2, got rank 3}}
+  %0 = moeq.grouped_matmul lhs(%a : tensor<?x8xf32>) rhs(%b : tensor<4x?x16xf32>) offsets(%off : tensor<5xi32>) outs(%o : tensor<4x8x16xf32>) contract(rows) -> tensor<4x8x16xf32>
+  return
+}
+
+// -----
+
+func.func @contract_kinds(%a: tensor<32x8xbf16>, %b: tensor<32x16x!moeq.scaled<f8E4M3FN, block = [*], scale = f32>>, %off: tensor<5xi32>, %o: tensor<4x8x16xf32>) {
+  // expected-error @below {{'moeq.grouped_matmul' op expects two plain or two scaled operands to contract rows, got 'bf16' and '!moeq.scaled<f8E4M3FN, block = [*], scale = f32>'}}
+  %0 = moeq.grouped_matmul lhs(%a : tensor<32x8xbf16>) rhs(%b : tensor<32x16x!moeq.scaled<f8E4M3FN, block = [*], scale = f32>>) offsets(%off : tensor<5xi32>) outs(%o : tensor<4x8x16xf32>) contract(rows) -> tensor<4x8x16xf32>
+  return
+}
+
+// -----
+
+func.func @contract_rows(%a: tensor<32x8xf32>, %b: tensor<31x16xf32>, %off: tensor<5xi32>, %o: tensor<4x8x16xf32>) {
+  // expected-error @below {{'moeq.grouped_matmul' op expects the rows of 'lhs' and those of 'rhs' to be equal, got 32 and 31}}
+  %0 = moeq.grouped_matmul lhs(%a : tensor<32x8xf32>) rhs(%b : tensor<31x16xf32>) offsets(%off : tensor<5xi32>) outs(%o : tensor<4x8x16xf32>) contract(rows) -> tensor<4x8x16xf32>
+  return
+}
+
+// -----
+
+func.func @contract_outs(%a: tensor<32x8xf32>, %b: tensor<32x16xf32>, %off: tensor<5xi32>, %o: tensor<8x16xf32>) {
+  // expected-error @below {{'moeq.grouped_matmul' op expects 'outs' of rank 3, got rank 2}}
+  %0 = moeq.grouped_matmul lhs(%a : tensor<32x8xf32>) rhs(%b : tensor<32x16xf32>) offsets(%off : tensor<5xi32>) outs(%o : tensor<8x16xf32>) contract(rows) -> tensor<8x16xf32>
+  return
+}
+
+// -----
+
+func.func @contract_experts(%a: tensor<32x8xf32>, %b: tensor<32x16xf32>, %off: tensor<4xi32>, %o: tensor<4x8x16xf32>) {
+  // expected-error @below {{'moeq.grouped_matmul' op expects the number of 'offsets' less 1 and the number of experts of 'outs' to be equal, got 3 and 4}}
+  %0 = moeq.grouped_matmul lhs(%a : tensor<32x8xf32>) rhs(%b : tensor<32x16xf32>) offsets(%off : tensor<4xi32>) outs(%o : tensor<4x8x16xf32>) contract(rows) -> tensor<4x8x16xf32>
+  return
+}
+
+// -----
+
+func.func @contract_n(%a: tensor<32x8xf32>, %b: tensor<32x16xf32>, %off: tensor<5xi32>, %o: tensor<4x9x16xf32>) {
+  // expected-error @below {{'moeq.grouped_matmul' op expects N of 'lhs' and N of 'outs' to be equal, got 8 and 9}}
+  %0 = moeq.grouped_matmul lhs(%a : tensor<32x8xf32>) rhs(%b : tensor<32x16xf32>) offsets(%off : tensor<5xi32>) outs(%o : tensor<4x9x16xf32>) contract(rows) -> tensor<4x9x16xf32>
+  return
+}
+
+// -----
+
+func.func @contract_k(%a: tensor<32x8xf32>, %b: tensor<32x16xf32>, %off: tensor<5xi32>, %o: tensor<4x8x17xf32>) {
+  // expected-error @below {{'moeq.grouped_matmul' op expects K of 'rhs' and K of 'outs' to be equal, got 16 and 17}}
+  %0 = moeq.grouped_matmul lhs(%a : tensor<32x8xf32>) rhs(%b : tensor<32x16xf32>) offsets(%off : tensor<5xi32>) outs(%o : tensor<4x8x17xf32>) contract(rows) -> tensor<4x8x17xf32>
+  return
+}
+
+// -----
+
+func.func @add_to_outs(%a: tensor<?x8xf32>, %b: tensor<4x16x8xf32>, %off: tensor<5xi32>, %o: tensor<?x16xf32>) {
+  // expected-error @below {{'moeq.grouped_matmul' op expects add_to_outs where rows are contracted, got contraction of columns}}
+  %0 = moeq.grouped_matmul lhs(%a : tensor<?x8xf32>) rhs(%b : tensor<4x16x8xf32>) offsets(%off : tensor<5xi32>) outs(%o : tensor<?x16xf32>) add_to_outs -> tensor<?x16xf32>
+  return
+}
+
+// -----
+
+func.func @transpose_scaled(%a: tensor<?x8x!moeq.scaled<f8E4M3FN, block = [*], scale = f32>>, %b: tensor<4x8x16x!moeq.scaled<f8E4M3FN, block = [*], scale = f32>>, %off: tensor<5xi32>, %o: tensor<?x16xf32>) {
+  // expected-error @below {{'moeq.grouped_matmul' op expects a plain 'rhs' to transpose, got '!moeq.scaled<f8E4M3FN, block = [*], scale = f32>'}}
+  %0 = moeq.grouped_matmul lhs(%a : tensor<?x8x!moeq.scaled<f8E4M3FN, block = [*], scale = f32>>) rhs(%b : tensor<4x8x16x!moeq.scaled<f8E4M3FN, block = [*], scale = f32>>) offsets(%off : tensor<5xi32>) outs(%o : tensor<?x16xf32>) transpose_rhs -> tensor<?x16xf32>
+  return
+}
+
+// -----
+
+func.func @transpose_columns(%a: tensor<?x8xf32>, %b: tensor<4x16x8xf32>, %off: tensor<5xi32>, %o: tensor<?x16xf32>) {
+  // expected-error @below {{'moeq.grouped_matmul' op expects K of 'lhs' and K of 'rhs' to be equal, got 8 and 16}}
+  %0 = moeq.grouped_matmul lhs(%a : tensor<?x8xf32>) rhs(%b : tensor<4x16x8xf32>) offsets(%off : tensor<5xi32>) outs(%o : tensor<?x16xf32>) transpose_rhs -> tensor<?x16xf32>
+  return
+}

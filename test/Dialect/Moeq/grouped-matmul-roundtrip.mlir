@@ -3,6 +3,7 @@
 // RUN: moeq-opt %s --emit-bytecode | moeq-opt | FileCheck %s
 
 !a = !moeq.scaled<f8E4M3FN, block = [*], scale = f32>
+!b = !moeq.scaled<f8E4M3FN, block = [128], scale = f32>
 
 // CHECK-LABEL: @scaled
 // CHECK: moeq.grouped_matmul lhs(%{{.*}} : tensor<?x256x!{{.*}}>) rhs(%{{.*}} : tensor<8x128x256x!{{.*}}>) offsets(%{{.*}} : tensor<9xi32>) outs(%{{.*}} : tensor<?x128xbf16>) accumulate(<fast>) config(<tile = [64, 32], stages = 3, consumers = 1, schedule = ping_pong, swap_ab = true, split_k = 2, raster = 8>) -> tensor<?x128xbf16>
@@ -67,4 +68,26 @@ func.func @gathered(%a: tensor<?x256x!a>, %w: tensor<8x128x256x!a>, %o: tensor<9
   %0 = moeq.grouped_matmul lhs(%a : tensor<?x256x!a>) rhs(%w : tensor<8x128x256x!a>) offsets(%o : tensor<9xi32>)
       rows(%rows : tensor<40xi32>) outs(%init : tensor<40x128xbf16>) -> tensor<40x128xbf16>
   return %0 : tensor<40x128xbf16>
+}
+
+// CHECK-LABEL: @contract_rows
+// CHECK: moeq.grouped_matmul lhs(%{{.*}} : tensor<?x128xbf16>) rhs(%{{.*}} : tensor<?x256xbf16>) offsets(%{{.*}} : tensor<9xi32>) outs(%{{.*}} : tensor<8x128x256xf32>) contract(rows) -> tensor<8x128x256xf32>
+// CHECK: moeq.grouped_matmul {{.*}} contract(rows) add_to_outs -> tensor<8x128x256xf32>
+// CHECK: moeq.grouped_matmul lhs(%{{.*}} : tensor<128x?x!{{.*}}>) rhs(%{{.*}} : tensor<256x?x!{{.*}}>) {{.*}} contract(rows) accumulate(<promote<128>>)
+func.func @contract_rows(%dy: tensor<?x128xbf16>, %x: tensor<?x256xbf16>, %o: tensor<9xi32>, %dyt: tensor<128x?x!b>, %xt: tensor<256x?x!b>, %init: tensor<8x128x256xf32>) {
+  %0 = moeq.grouped_matmul lhs(%dy : tensor<?x128xbf16>) rhs(%x : tensor<?x256xbf16>) offsets(%o : tensor<9xi32>)
+      outs(%init : tensor<8x128x256xf32>) contract(rows) -> tensor<8x128x256xf32>
+  %1 = moeq.grouped_matmul lhs(%dy : tensor<?x128xbf16>) rhs(%x : tensor<?x256xbf16>) offsets(%o : tensor<9xi32>)
+      outs(%0 : tensor<8x128x256xf32>) contract(rows) add_to_outs -> tensor<8x128x256xf32>
+  %2 = moeq.grouped_matmul lhs(%dyt : tensor<128x?x!b>) rhs(%xt : tensor<256x?x!b>) offsets(%o : tensor<9xi32>)
+      outs(%init : tensor<8x128x256xf32>) contract(rows) accumulate(<promote<128>>) -> tensor<8x128x256xf32>
+  return
+}
+
+// CHECK-LABEL: @transpose_rhs
+// CHECK: moeq.grouped_matmul lhs(%{{.*}} : tensor<?x128xbf16>) rhs(%{{.*}} : tensor<8x128x256xbf16>) offsets(%{{.*}} : tensor<9xi32>) outs(%{{.*}} : tensor<?x256xbf16>) transpose_rhs -> tensor<?x256xbf16>
+func.func @transpose_rhs(%dy: tensor<?x128xbf16>, %w: tensor<8x128x256xbf16>, %o: tensor<9xi32>, %init: tensor<?x256xbf16>) -> tensor<?x256xbf16> {
+  %0 = moeq.grouped_matmul lhs(%dy : tensor<?x128xbf16>) rhs(%w : tensor<8x128x256xbf16>) offsets(%o : tensor<9xi32>)
+      outs(%init : tensor<?x256xbf16>) transpose_rhs -> tensor<?x256xbf16>
+  return %0 : tensor<?x256xbf16>
 }

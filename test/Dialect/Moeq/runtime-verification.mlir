@@ -138,3 +138,20 @@ func.func @plan(%o: memref<?xi32>, %n: index, %t: memref<?x4xi32>) {
       tile_columns(256) max_width(160) ctas(132)
   return
 }
+
+// Offsets into transposed operands are at whole blocks, and end with the columns.
+// CHECK-LABEL: func @contract_rows(
+// CHECK-SAME: %[[O:[^:]*]]: memref<9xi32>, %[[A:[^:]*]]: memref<64x?xf8E4M3FN>
+// CHECK-DAG: %[[C32:.*]] = arith.constant 32 : index
+// CHECK: %[[REST:.*]] = arith.remui %{{.*}}, %[[C32]]
+// CHECK: %[[OK:.*]] = arith.cmpi eq, %[[REST]]
+// CHECK: cf.assert %[[OK]], "{{.*}}expects offsets that are multiples of the scale blocks
+// CHECK: %[[P:.*]] = memref.dim %[[A]], %c1
+// CHECK: %[[OK:.*]] = arith.cmpi sle, %{{.*}}, %[[P]]
+// CHECK: cf.assert %[[OK]], "{{.*}}expects offsets up to the number of rows
+func.func @contract_rows(%o: memref<9xi32>, %a: memref<64x?xf8E4M3FN>, %s: memref<64x?xf8E8M0FNU>, %y: memref<8x64x64xf32>) {
+  moeq.grouped_matmul lhs(%a, %s : memref<64x?xf8E4M3FN>, memref<64x?xf8E8M0FNU> as !moeq.scaled<f8E4M3FN, block = [32], scale = f8E8M0FNU>)
+      rhs(%a, %s : memref<64x?xf8E4M3FN>, memref<64x?xf8E8M0FNU> as !moeq.scaled<f8E4M3FN, block = [32], scale = f8E8M0FNU>)
+      offsets(%o : memref<9xi32>) outs(%y : memref<8x64x64xf32>) contract(rows)
+  return
+}

@@ -124,3 +124,21 @@ module attributes {moeq.target = #moeq.target<chip = "sm_90a", sms = 66, shared_
     return %c : tensor<?x14336xbf16>
   }
 }
+
+// -----
+
+// The tiles of the weight's gradient: N and K are rows and columns, the rows of an expert are summed over.
+
+// CHECK-LABEL: func @contract_rows(
+// CHECK:       contract(rows) config(<tile = [128, 256], {{.*}}schedule = dynamic
+// REMARK: 8 x 7168 rows, N 2048, K 1024 on sm_90a
+// CHECK:       transpose_rhs config(<tile = [128, 256]
+// REMARK: 8 x 1024 rows, N 2048, K 7168 on sm_90a
+func.func @contract_rows(%dy: tensor<?x7168xbf16>, %x: tensor<?x2048xbf16>, %w: tensor<8x7168x2048xbf16>, %offsets: tensor<9xi32>,
+                         %dw: tensor<8x7168x2048xf32>, %dx: tensor<?x2048xbf16>) -> (tensor<8x7168x2048xf32>, tensor<?x2048xbf16>) {
+  %0 = moeq.grouped_matmul lhs(%dy : tensor<?x7168xbf16>) rhs(%x : tensor<?x2048xbf16>)
+      offsets(%offsets : tensor<9xi32>) outs(%dw : tensor<8x7168x2048xf32>) contract(rows) -> tensor<8x7168x2048xf32>
+  %1 = moeq.grouped_matmul lhs(%dy : tensor<?x7168xbf16>) rhs(%w : tensor<8x7168x2048xbf16>)
+      offsets(%offsets : tensor<9xi32>) outs(%dx : tensor<?x2048xbf16>) transpose_rhs -> tensor<?x2048xbf16>
+  return %0, %1 : tensor<8x7168x2048xf32>, tensor<?x2048xbf16>
+}

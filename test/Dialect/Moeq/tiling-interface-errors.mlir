@@ -155,3 +155,21 @@ module attributes {transform.with_named_sequence} {
     transform.yield
   }
 }
+
+// -----
+
+func.func @transposed(%a: tensor<?x256xbf16>, %w: tensor<4x256x512xbf16>, %o: tensor<5xi32>, %init: tensor<?x512xbf16>) -> tensor<?x512xbf16> {
+  // expected-error@below {{'moeq.grouped_matmul' op expects rows times weights [E, N, K] to tile, got transpose_rhs}}
+  // expected-error@below {{faild to tile operation}}
+  // expected-error@below {{failed to generate tiling loops}}
+  %0 = moeq.grouped_matmul lhs(%a : tensor<?x256xbf16>) rhs(%w : tensor<4x256x512xbf16>) offsets(%o : tensor<5xi32>) outs(%init : tensor<?x512xbf16>) transpose_rhs -> tensor<?x512xbf16>
+  return %0 : tensor<?x512xbf16>
+}
+
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%module: !transform.any_op {transform.readonly}) {
+    %op = transform.structured.match ops{["moeq.grouped_matmul"]} in %module : (!transform.any_op) -> !transform.any_op
+    %tiled, %loops:3 = transform.structured.tile_using_for %op tile_sizes [1, 32, 64] : (!transform.any_op) -> (!transform.any_op, !transform.any_op, !transform.any_op, !transform.any_op)
+    transform.yield
+  }
+}

@@ -362,3 +362,28 @@ func.func @load_gathered(%a: !llvm.ptr<1>, %i: i32, %n: i64) {
   %0 = moeq_gpu.load %a[%i, %i] pitch(%n) indices(%a) : !moeq_gpu.fragment<64x8xf32>
   return
 }
+
+// -----
+
+func.func @mma_transpose_bytes(%a: !moeq_gpu.tile<128x128xi8>, %b: !moeq_gpu.tile<64x128xi8>) {
+  // expected-error@+1 {{expects 16-bit operands to transpose, got 'i8'}}
+  %0 = moeq_gpu.mma %a, %b transpose_a : !moeq_gpu.tile<128x128xi8>, !moeq_gpu.tile<64x128xi8> -> !moeq_gpu.fragment<128x64xi32>
+  return
+}
+
+// -----
+
+func.func @mma_transpose_depth(%a: !moeq_gpu.tile<64x64xbf16>, %b: !moeq_gpu.tile<128x64xbf16>) {
+  // expected-error@+1 {{expects operands of one panel and the same columns, got '!moeq_gpu.tile<64x64xbf16>' and '!moeq_gpu.tile<128x64xbf16>'}}
+  %0 = moeq_gpu.mma %a, %b transpose_b : !moeq_gpu.tile<64x64xbf16>, !moeq_gpu.tile<128x64xbf16> -> !moeq_gpu.fragment<64x64xf32>
+  return
+}
+
+// -----
+
+!ring = !moeq_gpu.ring<2x[64x128xbf16]>
+func.func @fill_step_panels(%ring: !ring, %c: !moeq_gpu.cursor, %a: !moeq_gpu.tensor_map<64x64xbf16, step = 8>, %i: i32) {
+  // expected-error@+1 {{expects a tile like the largest box, and rows, for '!moeq_gpu.tensor_map<64x64xbf16, step = 8>', got '!moeq_gpu.tile<64x128xbf16>'}}
+  moeq_gpu.ring.fill %ring[%c] from(%a at %i, %i) rows(%i) : !ring, !moeq_gpu.tensor_map<64x64xbf16, step = 8>
+  return
+}

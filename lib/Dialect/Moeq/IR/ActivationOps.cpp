@@ -54,18 +54,18 @@ LogicalResult moeq::detail::verifyGateColumns(Operation *op, StringRef name,
 LogicalResult moeq::detail::verifyActivation(
     Operation *op, ArrayRef<int64_t> input, ArrayRef<int64_t> output,
     Value rowWeight, Activation function, std::optional<APFloat> limit,
-    std::optional<APFloat> alpha, GateLayout layout) {
+    std::optional<APFloat> alpha, GateLayout layout, StringRef outputName) {
   ShapeVerifier verifier{op};
+  std::string ofOutput = ("those of '" + outputName + "'").str();
   if (failed(verifier.rank("input", input, 2)) ||
-      failed(verifier.rank("outs", output, 2)) ||
-      failed(verifier.same("the rows of 'input'", input[0], "those of 'outs'",
-                           output[0])))
+      failed(verifier.rank(outputName, output, 2)) ||
+      failed(
+          verifier.same("the rows of 'input'", input[0], ofOutput, output[0])))
     return failure();
   int64_t columns = multiplyExtents(output[1], isGated(function) ? 2 : 1);
   if (failed(verifier.same("the columns of 'input'", input[1],
-                           (isGated(function) ? "twice those of 'outs' under "
-                                              : "those of 'outs' under ") +
-                               stringifyActivation(function),
+                           (isGated(function) ? "twice " : "") + ofOutput +
+                               " under " + stringifyActivation(function),
                            columns)))
     return failure();
   if (isGated(function) &&

@@ -312,28 +312,87 @@ static LogicalResult verifyMasked(GroupedMatmulOp op,
                        rhs.shape[0]);
 }
 
+/// Checks offsets for the experts of operand `name`.
+static LogicalResult verifyOffsets(GroupedMatmulOp op, int64_t experts,
+                                   StringRef name) {
+  ShapeVerifier verifier{op};
+  ArrayRef<int64_t> offsets = ShapeVerifier::shapeOf(op.getOffsets());
+  if (failed(verifier.rank("offsets", offsets, 1)))
+    return failure();
+  if (offsets[0] == 0)
+    return op.emitOpError() << "expects at least one offset, got 0";
+  if (failed(verifyExperts(op, experts)))
+    return failure();
+  if (ShapedType::isDynamic(offsets[0]))
+    return success();
+  return verifier.same("the number of 'offsets' less 1", offsets[0] - 1,
+                       "the number of experts of '" + name + "'", experts);
+}
+
+/// The checks of sums over rows: A [S, N] and B [S, K], or [N, P] and [K, P].
+static LogicalResult verifyRowContraction(GroupedMatmulOp op) {
+  bool hasEpilogue = op.getGated() || !op.getEpilogue().empty() ||
+                     !op.getEpilogueMaps().empty() ||
+                     !op.getEpilogueOperands().empty();
+  StringRef other = op.isMasked()          ? "counts"
+                    : op.getRows()         ? "rows"
+                    : op.getPlan()         ? "plan"
+                    : op.getTransposeRhs() ? "transpose_rhs"
+                    : hasEpilogue          ? "an epilogue"
+                                           : "";
+  if (!other.empty())
+    return op.emitOpError()
+           << "expects offsets alone to contract rows, got " << other;
+  FailureOr<Operands> operands = verifyOperands(op, /*lhsRank=*/2,
+                                                /*rhsRank=*/2);
+  if (failed(operands))
+    return failure();
+  const auto &[lhs, rhs] = *operands;
+  if (static_cast<bool>(lhs.scaled) != static_cast<bool>(rhs.scaled))
+    return op.emitOpError()
+           << "expects two plain or two scaled operands to contract rows, got "
+           << (lhs.scaled ? Type(lhs.scaled) : lhs.plain) << " and "
+           << (rhs.scaled ? Type(rhs.scaled) : rhs.plain);
+  ShapeVerifier verifier{op};
+  ArrayRef<int64_t> outs = ShapeVerifier::shapeOf(op.getOuts());
+  int64_t depth = lhs.scaled ? 1 : 0, kept = 1 - depth;
+  int64_t rows = lhs.shape[depth];
+  if (failed(verifyMatmulOperands(op, lhs, rhs)) ||
+      failed(verifier.same("the rows of 'lhs'", rows, "those of 'rhs'",
+                           depth ? rhs.getLastExtent(rows) : rhs.shape[0])) ||
+      failed(verifier.rank("outs", outs, 3)) ||
+      failed(verifyOffsets(op, outs[0], "outs")) ||
+      failed(
+          verifier.same("N of 'lhs'", lhs.shape[kept], "N of 'outs'", outs[1])))
+    return failure();
+  return verifier.same("K of 'rhs'", rhs.shape[kept], "K of 'outs'", outs[2]);
+}
+
 LogicalResult GroupedMatmulOp::verify() {
   if (static_cast<bool>(getOffsets()) == isMasked())
     return emitOpError() << "expects either offsets or counts, got "
                          << (isMasked() ? "both" : "neither");
+  if (contractsRows())
+    return verifyRowContraction(*this);
+  if (getAddToOuts())
+    return emitOpError() << "expects add_to_outs where rows are contracted, "
+                            "got contraction of columns";
   FailureOr<Operands> operands =
       verifyOperands(*this, /*lhsRank=*/isMasked() ? 3 : 2, /*rhsRank=*/3);
   if (failed(operands))
     return failure();
+  if (getTransposeRhs()) {
+    if (operands->rhs.scaled)
+      return emitOpError() << "expects a plain 'rhs' to transpose, got "
+                           << operands->rhs.scaled;
+    std::swap(operands->rhs.shape[1], operands->rhs.shape[2]);
+  }
   if (isMasked())
     return verifyMasked(*this, *operands);
   ArrayRef<int64_t> rhs = operands->rhs.shape;
   ShapeVerifier verifier{*this};
   ArrayRef<int64_t> offsets = ShapeVerifier::shapeOf(getOffsets());
-  if (failed(verifier.rank("offsets", offsets, 1)))
-    return failure();
-  if (offsets[0] == 0)
-    return emitOpError() << "expects at least one offset, got 0";
-  if (failed(verifyExperts(*this, rhs[0])))
-    return failure();
-  if (!ShapedType::isDynamic(offsets[0]) &&
-      failed(verifier.same("the number of 'offsets' less 1", offsets[0] - 1,
-                           "the number of experts of 'rhs'", rhs[0])))
+  if (failed(verifyOffsets(*this, rhs[0], "rhs")))
     return failure();
   if (Value plan = getPlan())
     if (failed(verifyPlan(*this, ShapeVerifier::shapeOf(plan), offsets[0])))

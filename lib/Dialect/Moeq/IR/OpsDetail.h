@@ -83,12 +83,13 @@ LogicalResult verifyGateColumns(Operation *op, StringRef name, int64_t columns,
                                 GateLayout layout);
 
 /// Checks what an activation's attributes say against its shapes: `input` is
-/// [S, F] or, gated, [S, 2F], `output` is [S, F].
+/// [S, F] or, gated, [S, 2F], `output`, operand `outputName`, is [S, F].
 LogicalResult verifyActivation(Operation *op, ArrayRef<int64_t> input,
                                ArrayRef<int64_t> output, Value rowWeight,
                                Activation function,
                                std::optional<APFloat> limit,
-                               std::optional<APFloat> alpha, GateLayout layout);
+                               std::optional<APFloat> alpha, GateLayout layout,
+                               StringRef outputName = "outs");
 
 /// Checks that a matmul takes these operands: their types, and scale blocks
 /// along K (the last dimension) that nest.

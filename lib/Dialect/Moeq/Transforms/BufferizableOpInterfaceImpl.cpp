@@ -18,12 +18,16 @@ using namespace mlir::moeq;
 using namespace mlir::bufferization;
 
 /// Whether some elements of `op`'s results are those of its inits: rows that no
-/// index names, or that are in no group. All other ops write each element.
+/// index names, or that are in no group, or what is added to them. All other
+/// ops write each element.
 static bool keepsInits(Operation *op) {
   if (auto quantize = dyn_cast<QuantizeOp>(op))
     return quantize.getRows() || quantize.getOffsets();
   if (auto actQuant = dyn_cast<ActQuantOp>(op))
     return static_cast<bool>(actQuant.getOffsets());
+  if (auto matmul = dyn_cast<GroupedMatmulOp>(op);
+      matmul && matmul.contractsRows())
+    return matmul.getAddToOuts();
   return isa<GatherOp, GroupedMatmulOp>(op);
 }
 
@@ -79,7 +83,7 @@ void moeq::registerBufferizableOpInterfaceExternalModels(
     DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, MoeqDialect *) {
     attach<QuantizeOp, DequantizeOp, RouteOp, GroupOp, PlanOp, PrepackOp,
-           GatherOp, CombineOp, ActivateOp, ActQuantOp, MatmulOp,
-           GroupedMatmulOp, ExpertsOp>(context);
+           GatherOp, CombineOp, ActivateOp, ActivateGradOp, ActQuantOp,
+           MatmulOp, GroupedMatmulOp, ExpertsOp>(context);
   });
 }

@@ -26,6 +26,9 @@ static std::optional<std::string> whyNotSliced(GroupedMatmulOp op) {
     return "its operands are components";
   if (op.isMasked() || op.getRows())
     return op.isMasked() ? "its rows are masked" : "its rows are gathered";
+  if (!op.hasUsualOperands())
+    return op.contractsRows() ? "it contracts rows"
+                              : "its weight is transposed";
   for (Value operand : {op.getLhs().front(), op.getRhs().front()}) {
     ScaledType scaled = getScaledElementType(operand.getType());
     if (scaled && scaled.getLayout() != ScaleLayout::RowMajor)

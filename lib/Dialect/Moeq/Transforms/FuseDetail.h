@@ -38,6 +38,9 @@ OpTy getFusable(Value value, Operation *op) {
       !llvm::all_of(matmul->getUsers(),
                     [&](Operation *user) { return user == op; }))
     return {};
+  if constexpr (std::is_same_v<OpTy, GroupedMatmulOp>)
+    if (matmul.contractsRows()) // It has no epilogue.
+      return {};
   bool reachesAll = std::is_same_v<OpTy, MatmulOp>;
   return reachesAll || isUndefined(matmul.getOuts()) ? matmul : OpTy();
 }

@@ -37,7 +37,8 @@ GroupedMatmulOp moeq::detail::createMatmul(OpBuilder &b, GroupedMatmulOp like,
       like.getCounts(), like.getRows(), like.getPlan(), operands, outs,
       /*lhs_format=*/TypeAttr(),
       /*rhs_format=*/TypeAttr(), maps, like.getAccumulateAttr(),
-      like.getConfigAttr(), gated);
+      like.getConfigAttr(), gated, like.getContract(), like.getTransposeRhs(),
+      like.getAddToOuts());
 }
 
 //===----------------------------------------------------------------------===//
@@ -208,9 +209,19 @@ private:
   }
 };
 
+} // namespace
+
 //===----------------------------------------------------------------------===//
 // Operands
 //===----------------------------------------------------------------------===//
+
+/// Whether scaled operands have the shapes of plain ones.
+static bool takesScaledAsPlain(MatmulOp) { return true; }
+static bool takesScaledAsPlain(GroupedMatmulOp op) {
+  return op.hasUsualOperands();
+}
+
+namespace {
 
 /// matmul(dequantize(a), dequantize(b)) on bf16 -> matmul(a, b), where both
 /// have E8M0 scales: such a matmul is defined as the product of the dequantized
@@ -221,6 +232,8 @@ struct FuseDequantize : OpRewritePattern<OpTy> {
 
   LogicalResult matchAndRewrite(OpTy op,
                                 PatternRewriter &rewriter) const override {
+    if (!takesScaledAsPlain(op))
+      return failure();
     Value lhs = getQuantized(op.getLhs()), rhs = getQuantized(op.getRhs());
     if (op.getNumResults() == 0 || !lhs || !rhs || !nest(lhs, rhs))
       return failure();

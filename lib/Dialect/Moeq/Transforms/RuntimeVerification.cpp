@@ -16,6 +16,8 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/RuntimeVerifiableOpInterface.h"
 
+#include <numeric>
+
 using namespace mlir;
 using namespace mlir::moeq;
 using arith::CmpIPredicate;
@@ -98,6 +100,29 @@ struct Checks {
 };
 } // namespace
 
+/// The scaled type of an operand of a matmul, or null.
+static ScaledType getScaled(ValueRange operand, TypeAttr format) {
+  return format ? dyn_cast<ScaledType>(format.getValue())
+                : getScaledElementType(operand.front().getType());
+}
+
+/// Offsets into transposed operands are at whole blocks of these.
+static void verifyWholeBlocks(GroupedMatmulOp op, const Checks &checks) {
+  int64_t step = 1;
+  for (ScaledType scaled : {getScaled(op.getLhs(), op.getLhsFormatAttr()),
+                            getScaled(op.getRhs(), op.getRhsFormatAttr())})
+    if (int64_t block = scaled.getBlockOf(1, 2); !ShapedType::isDynamic(block))
+      step = std::lcm(step, block);
+  Value offsets = op.getOffsets();
+  checks.forEach(checks.getSize(offsets, 0), [&](ValueRange at) {
+    Value rest = arith::RemUIOp::create(checks.builder, checks.loc,
+                                        checks.load(offsets, at),
+                                        checks.getConstant(step));
+    checks.require(CmpIPredicate::eq, rest, checks.getConstant(0),
+                   "expects offsets that are multiples of the scale blocks");
+  });
+}
+
 static void verify(GroupedMatmulOp op, const Checks &checks) {
   Value offsets = op.getOffsets();
   if (op.isMasked()) {
@@ -111,7 +136,14 @@ static void verify(GroupedMatmulOp op, const Checks &checks) {
   if (op.getRows())
     checks.requireBelow(op.getRows(), checks.getSize(op.getLhs().front(), 0),
                         "expects rows of the lhs");
-  checks.requireOffsets(offsets, checks.getSize(op.getOuts(), 0));
+  if (!op.contractsRows())
+    return checks.requireOffsets(offsets, checks.getSize(op.getOuts(), 0));
+  bool areScaled =
+      static_cast<bool>(getScaled(op.getLhs(), op.getLhsFormatAttr()));
+  if (areScaled)
+    verifyWholeBlocks(op, checks);
+  checks.requireOffsets(offsets,
+                        checks.getSize(op.getLhs().front(), areScaled ? 1 : 0));
 }
 
 static void verify(GroupOp op, const Checks &checks) {

@@ -51,13 +51,18 @@ static bool multipliesAsStored(Type lhs, Type rhs) {
          (lhs == rhs && (lhs.isBF16() || lhs.isF16() || lhs.isInteger(8)));
 }
 
-/// The problem of a matmul or, with three dimensions of `rhs`, a grouped one.
+static bool hasUsualOperands(MatmulOp) { return true; }
+static bool hasUsualOperands(GroupedMatmulOp op) {
+  return op.hasUsualOperands();
+}
+
+/// The extents of rows times weights: groups where `rhs` has three dimensions.
 template <typename OpTy>
-static MatmulProblem getProblem(OpTy op, const OperandInfo &lhs,
-                                const OperandInfo &rhs, int64_t expectedRows) {
-  MatmulProblem problem;
-  bool grouped = rhs.getRank() == 3;
-  problem.groups = grouped ? getOr(rhs.shape[0], kExpectedExperts) : 1;
+static void setExtents(MatmulProblem &problem, OpTy op, const OperandInfo &lhs,
+                       const OperandInfo &rhs, int64_t expectedRows) {
+  problem.isGrouped = rhs.getRank() == 3;
+  problem.groups =
+      problem.isGrouped ? getOr(rhs.shape[0], kExpectedExperts) : 1;
   ArrayRef<int64_t> outShape =
       cast<ShapedType>(op.getOuts().getType()).getShape();
   if (outShape.size() == 3) // Each group has room for as many.
@@ -69,9 +74,40 @@ static MatmulProblem getProblem(OpTy op, const OperandInfo &lhs,
                        ? expectedRows
                        : llvm::divideCeil(outShape[0],
                                           std::max<int64_t>(problem.groups, 1));
-  problem.columns = getOr(rhs.shape[rhs.getRank() - 2], kExpectedExtent);
+  int64_t depthDim = rhs.getRank() - 1, columnDim = depthDim - 1;
+  if (!hasUsualOperands(op))
+    std::swap(depthDim, columnDim);
+  problem.columns = getOr(rhs.shape[columnDim], kExpectedExtent);
   problem.depth =
-      getOr(rhs.shape.back(), getOr(lhs.shape.back(), kExpectedExtent));
+      getOr(rhs.shape[depthDim], getOr(lhs.shape.back(), kExpectedExtent));
+}
+
+/// Those of C [E, N, K] where rows are contracted.
+static void setRowContraction(MatmulProblem &problem, GroupedMatmulOp op,
+                              const OperandInfo &lhs, int64_t expectedRows) {
+  ArrayRef<int64_t> outShape =
+      cast<ShapedType>(op.getOuts().getType()).getShape();
+  int64_t rows = lhs.shape[lhs.scaled ? 1 : 0];
+  problem.isGrouped = true;
+  problem.groups = getOr(outShape[0], kExpectedExperts);
+  problem.rows = getOr(outShape[1], kExpectedExtent);
+  problem.columns = getOr(outShape[2], kExpectedExtent);
+  problem.depth =
+      ShapedType::isDynamic(rows)
+          ? expectedRows
+          : llvm::divideCeil(rows, std::max<int64_t>(problem.groups, 1));
+}
+
+/// The problem of a matmul.
+template <typename OpTy>
+static MatmulProblem getProblem(OpTy op, const OperandInfo &lhs,
+                                const OperandInfo &rhs, int64_t expectedRows) {
+  MatmulProblem problem;
+  if (auto grouped = dyn_cast<GroupedMatmulOp>(op.getOperation());
+      grouped && grouped.contractsRows())
+    setRowContraction(problem, grouped, lhs, expectedRows);
+  else
+    setExtents(problem, op, lhs, rhs, expectedRows);
   problem.lhsBits = lhs.getValueType().getIntOrFloatBitWidth();
   problem.rhsBits = rhs.getValueType().getIntOrFloatBitWidth();
   problem.outBits =
@@ -94,8 +130,8 @@ static MatmulProblem getProblem(OpTy op, const OperandInfo &lhs,
       problem.multiplyBits == 8 &&
       (!spansDepth(lhs) || !spansDepth(rhs) ||
        (accumulate && !accumulate.isFast() && !lhsType.isInteger()));
-  problem.isGrouped = grouped;
-  problem.canSwap = grouped && multipliesAsStored(lhsType, rhsType);
+  problem.canSwap = problem.isGrouped && hasUsualOperands(op) &&
+                    multipliesAsStored(lhsType, rhsType);
   problem.isInteger = lhsType.isInteger();
   if (op.getGated())
     problem.columnStep = 2 * kGateGroup;

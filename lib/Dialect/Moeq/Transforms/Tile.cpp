@@ -292,7 +292,8 @@ struct MoeqTile : moeq::impl::MoeqTileBase<MoeqTile> {
         return;
       if (auto matmul = dyn_cast<MatmulOp>(op))
         valid &= succeeded(verifyTiles(matmul, getTile(matmul)));
-      else if (auto matmul = dyn_cast<GroupedMatmulOp>(op))
+      else if (auto matmul = dyn_cast<GroupedMatmulOp>(op);
+               matmul && matmul.hasUsualOperands())
         valid &= succeeded(verifyTiles(matmul, getTile(matmul)));
       else
         return;

@@ -63,6 +63,10 @@ LogicalResult moeq::detail::verifyTileable(Operation *op) {
     return op->emitOpError()
            << "expects neither masked nor gathered rows to tile, got "
            << (grouped.isMasked() ? "counts" : "rows");
+  if (grouped && !grouped.hasUsualOperands())
+    return op->emitOpError()
+           << "expects rows times weights [E, N, K] to tile, got "
+           << (grouped.contractsRows() ? "contract(rows)" : "transpose_rhs");
   auto component = cast<ComponentOpInterface>(op);
   bool components =
       llvm::any_of(component.getScaledGroups(), [&](const ScaledGroup &group) {

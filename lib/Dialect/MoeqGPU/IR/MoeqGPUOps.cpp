@@ -103,6 +103,11 @@ LogicalResult EncodeTensorMapOp::verify() {
 
 LogicalResult SubtileOp::verify() {
   TileType source = getSource().getType(), result = getResult().getType();
+  bool arePanels = source.getElementType() == result.getElementType() &&
+                   source.getRows() == result.getRows() &&
+                   source.getColumns() >= result.getColumns();
+  if (arePanels)
+    return success();
   if (source.getNumPanels() != 1)
     return emitOpError("expects a source of one panel, got ")
            << source.getNumPanels();
@@ -134,10 +139,12 @@ LogicalResult RingFillOp::verify() {
     // Of a cluster's tile each CTA copies its part in boxes.
     int64_t rows = box.getStep() ? tile.getRows() : tile.getRows() / cluster;
     if (box.getElementType() != tile.getElementType() ||
-        rows % box.getRows() != 0 || tile.getColumns() != box.getColumns())
+        rows % box.getRows() != 0 ||
+        (cluster != 1 && tile.getColumns() != box.getColumns()))
       return emitOpError("expects a tensor map that fills ")
              << tile << ", got " << box;
-    if (box.getStep() && (box.getRows() != tile.getRows() || !getRows()))
+    if (box.getStep() && (box.getRows() != tile.getRows() ||
+                          tile.getNumPanels() != 1 || !getRows()))
       return emitOpError("expects a tile like the largest box, and rows, for ")
              << box << ", got " << tile;
   }
@@ -201,19 +208,30 @@ LogicalResult MmaOp::verify() {
               : !result.getElementType().isInteger(32))
     return emitOpError("expects a result of ")
            << (isFloat ? "f32" : "i32") << ", got " << result.getElementType();
-  if (a.getNumPanels() != 1 || a.getColumns() != b.getColumns())
+  if ((getTransposeA() || getTransposeB()) &&
+      elementA.getIntOrFloatBitWidth() != 16)
+    return emitOpError("expects 16-bit operands to transpose, got ")
+           << elementA;
+  // The extents of an operand: those of the result, and K.
+  auto getExtents = [](TileType tile, bool transposed) {
+    return transposed ? std::pair(tile.getColumns(), tile.getRows())
+                      : std::pair(tile.getRows(), tile.getColumns());
+  };
+  auto [rows, depth] = getExtents(a, getTransposeA());
+  auto [columns, depthB] = getExtents(b, getTransposeB());
+  if (depth != depthB || depth != a.getPanelColumns())
     return emitOpError(
                "expects operands of one panel and the same columns, got ")
            << a << " and " << b;
-  if (a.getRows() != result.getRows() || b.getRows() != result.getColumns())
+  if (rows != result.getRows() || columns != result.getColumns())
     return emitOpError("expects a result of ")
-           << a.getRows() << 'x' << b.getRows() << ", got " << result;
-  if (b.getRows() > 256)
-    return emitOpError("expects at most 256 rows of b, got ") << b.getRows();
-  if (isInteger && b.getRows() > 32 && b.getRows() % 16 != 0)
+           << rows << 'x' << columns << ", got " << result;
+  if (columns > 256)
+    return emitOpError("expects at most 256 rows of b, got ") << columns;
+  if (isInteger && columns > 32 && columns % 16 != 0)
     return emitOpError("expects a multiple of 16 rows of b, past 32, for "
                        "integers, got ")
-           << b.getRows();
+           << columns;
   if (getAccumulator() && getAccumulator().getType() != result)
     return emitOpError("expects an accumulator of ")
            << result << ", got " << getAccumulator().getType();

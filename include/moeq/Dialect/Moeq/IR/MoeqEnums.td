@@ -76,6 +76,12 @@ def Moeq_EpilogueMap : Moeq_Enum<"EpilogueMap", "map of an epilogue operand", [
   I32EnumAttrCase<"RowColumn", 2, "row_column">
 ]>;
 
+// The dimension of the rows of a grouped matmul that its sums run over.
+def Moeq_Contraction : Moeq_Enum<"Contraction", "contraction of a grouped matmul", [
+  I32EnumAttrCase<"Columns", 0, "columns">,
+  I32EnumAttrCase<"Rows", 1, "rows">
+]>;
+
 //===----------------------------------------------------------------------===//
 // Parameters of #moeq.recipe
 //===----------------------------------------------------------------------===//

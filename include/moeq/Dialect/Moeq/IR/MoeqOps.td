@@ -465,12 +465,24 @@ def Moeq_GroupedMatmulOp : Moeq_EpilogueOp<"grouped_matmul"> {
     `plan` [E + 1, 4], which `moeq.plan` makes of the offsets, says in which order
     and in tiles of which widths a kernel takes the rows; no value depends on it.
 
-    `contract` is reserved for the contraction of rows (wgrad).
+    `transpose_rhs`: B is [E, K, N], a plain float. So the gradient of the rows
+    takes the weight of the forward pass as it is. (Scaled weights have blocks
+    along K: there a second one is quantized, [E, N, K] of this op.)
+
+    `contract(rows)` is the gradient of the weight, [E, N, K]:
+    `C[e] = A[rows of e]^T * B[rows of e]` for plain A [S, N] and B [S, K]. Scaled
+    ones are transposed, [N, P] and [K, P], as a columnwise quantization leaves
+    them: offsets count columns then, and are multiples of the blocks along them.
+    Each element is written, with 0 for an expert without rows; `add_to_outs` adds
+    the sum to what the element was, before the one rounding. It has no epilogue.
 
     ```mlir
     %c = moeq.grouped_matmul lhs(%a : tensor<?x4096x!a>) rhs(%w : tensor<8x14336x4096x!a>)
         offsets(%o : tensor<9xi32>) outs(%init : tensor<?x14336xbf16>) accumulate(<fast>)
         -> tensor<?x14336xbf16>
+    %g = moeq.grouped_matmul lhs(%dy : tensor<?x14336xbf16>) rhs(%x : tensor<?x4096xbf16>)
+        offsets(%o : tensor<9xi32>) outs(%sum : tensor<8x14336x4096xf32>) contract(rows)
+        add_to_outs -> tensor<8x14336x4096xf32>
     ```
   }];
   let arguments = (ins Variadic<Moeq_Shaped>:$lhs, Variadic<Moeq_Shaped>:$rhs,
@@ -481,13 +493,16 @@ def Moeq_GroupedMatmulOp : Moeq_EpilogueOp<"grouped_matmul"> {
                        OptionalAttr<TypeAttr>:$lhs_format, OptionalAttr<TypeAttr>:$rhs_format,
                        DefaultValuedOptionalAttr<DenseI32ArrayAttr, "{}">:$epilogue_maps,
                        OptionalAttr<Moeq_AccumulateAttr>:$accumulate,
-                       OptionalAttr<Moeq_ConfigAttr>:$config, UnitAttr:$gated);
+                       OptionalAttr<Moeq_ConfigAttr>:$config, UnitAttr:$gated,
+                       DefaultValuedAttr<Moeq_Contraction, "::mlir::moeq::Contraction::Columns">:$contract,
+                       UnitAttr:$transpose_rhs, UnitAttr:$add_to_outs);
   let assemblyFormat = [{
     `lhs` `(` $lhs `:` type($lhs) (`as` $lhs_format^)? `)`
     `rhs` `(` $rhs `:` type($rhs) (`as` $rhs_format^)? `)`
     (`offsets` `(` $offsets^ `:` type($offsets) `)`)? (`counts` `(` $counts^ `:` type($counts) `)`)?
     (`rows` `(` $rows^ `:` type($rows) `)`)? (`plan` `(` $plan^ `:` type($plan) `)`)?
-    `outs` `(` $outs `:` type($outs) `)`
+    `outs` `(` $outs `:` type($outs) `)` (`contract` `(` $contract^ `)`)?
+    (`transpose_rhs` $transpose_rhs^)? (`add_to_outs` $add_to_outs^)?
     (`accumulate` `(` $accumulate^ `)`)? (`config` `(` $config^ `)`)? attr-dict-with-keyword
     custom<Epilogue>($gated, $epilogue_operands, type($epilogue_operands), $epilogue_maps,
                      $epilogue)
@@ -496,6 +511,11 @@ def Moeq_GroupedMatmulOp : Moeq_EpilogueOp<"grouped_matmul"> {
   let extraClassDeclaration = epilogueDeclaration # [{
     /// Whether A and C are [E, M, ..], with `counts`.
     bool isMasked() { return static_cast<bool>(getCounts()); }
+    /// Whether the sums run over rows, and C is [E, N, K].
+    bool contractsRows() { return getContract() == Contraction::Rows; }
+    /// Whether the operands are rows [.., K] and weights [E, N, K]: no rows are
+    /// contracted, no weights transposed.
+    bool hasUsualOperands() { return !contractsRows() && !getTransposeRhs(); }
   }];
 }
 
@@ -566,5 +586,6 @@ def Moeq_ExpertsOp : Moeq_DpsOp<"experts", [AttrSizedOperandSegments]> {
 }
 
 include "moeq/Dialect/Moeq/IR/MoeqKernelOps.td"
+include "moeq/Dialect/Moeq/IR/MoeqTrainingOps.td"
 
 #endif // MOEQ_DIALECT_MOEQ_IR_MOEQOPS_TD

@@ -29,6 +29,8 @@ def MoeqGPU_MmaOp : MoeqGPU_Op<"mma"> {
     `A * B^T`, plus `accumulator` where there is one, for `a` [rows, K], rows a
     multiple of 64, and `b` [columns, K] in shared memory. The result, and the tiles, may not be touched
     before a `mma_wait` has covered it; another `mma` may go on from the result.
+    `transpose_a`, `transpose_b`: the tile, of 16-bit elements, is [K, rows] or [K,
+    columns], in panels of 64.
     `overwrite`: the sum starts from zero, in the registers of `accumulator`.
 
     ```mlir
@@ -39,10 +41,11 @@ def MoeqGPU_MmaOp : MoeqGPU_Op<"mma"> {
   }];
   let arguments = (ins MoeqGPU_TileType:$a, MoeqGPU_TileType:$b,
                        Optional<MoeqGPU_FragmentType>:$accumulator,
-                       UnitAttr:$overwrite);
+                       UnitAttr:$overwrite, UnitAttr:$transpose_a, UnitAttr:$transpose_b);
   let results = (outs MoeqGPU_FragmentType:$result);
   let assemblyFormat = [{
-    $a `,` $b (`,` $accumulator^)? (`overwrite` $overwrite^)? attr-dict
+    $a `,` $b (`,` $accumulator^)? (`overwrite` $overwrite^)? (`transpose_a` $transpose_a^)?
+    (`transpose_b` $transpose_b^)? attr-dict
     `:` type($a) `,` type($b) `->` custom<Accumulator>(type($result), ref($accumulator), type($accumulator))
   }];
   let hasVerifier = 1;

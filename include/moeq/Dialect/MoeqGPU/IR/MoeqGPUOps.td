@@ -194,18 +194,35 @@ def MoeqGPU_AllocOp : MoeqGPU_Op<"alloc"> {
 }
 
 def MoeqGPU_SubtileOp : MoeqGPU_Op<"subtile", [Pure]> {
-  let summary = "rows of a tile";
+  let summary = "rows of a tile, or panels";
   let description = [{
-    The rows from `row`, a multiple of 8, of a tile of one panel.
+    The rows from `offset`, a multiple of 8, of a tile of one panel; or, where the
+    result has all rows, the panels from column `offset` on.
 
     ```mlir
     %s = moeq_gpu.subtile %t[%row] : !moeq_gpu.tile<128x128xi8> -> !moeq_gpu.tile<64x128xi8>
+    %p = moeq_gpu.subtile %u[%column] : !moeq_gpu.tile<64x128xbf16> -> !moeq_gpu.tile<64x64xbf16>
     ```
   }];
-  let arguments = (ins MoeqGPU_TileType:$source, I32:$row);
+  let arguments = (ins MoeqGPU_TileType:$source, I32:$offset);
   let results = (outs MoeqGPU_TileType:$result);
-  let assemblyFormat = "$source `[` $row `]` attr-dict `:` type($source) `->` type($result)";
+  let assemblyFormat = "$source `[` $offset `]` attr-dict `:` type($source) `->` type($result)";
   let hasVerifier = 1;
+}
+
+def MoeqGPU_ClearRowsOp : MoeqGPU_Op<"clear_rows"> {
+  let summary = "sets the last rows of tiles to zero";
+  let description = [{
+    Those from `row` on, by the threads of the warpgroup; then all of them, and
+    its matmuls, see the zeros. Other warpgroups may do the same to the same tile.
+
+    ```mlir
+    moeq_gpu.clear_rows %a, %b from %row
+        : !moeq_gpu.tile<64x64xbf16>, !moeq_gpu.tile<64x256xbf16>
+    ```
+  }];
+  let arguments = (ins Variadic<MoeqGPU_TileType>:$tiles, I32:$row);
+  let assemblyFormat = "$tiles `from` $row attr-dict `:` type($tiles)";
 }
 
 def MoeqGPU_RingCreateOp : MoeqGPU_Op<"ring.create"> {
@@ -251,7 +268,7 @@ def MoeqGPU_RingFillOp : MoeqGPU_Op<"ring.fill", [AttrSizedOperandSegments]> {
   let summary = "the producer starts the copies of a stage";
   let description = [{
     One copy for each payload tile, but the first of a gathered ring, from the box at (row, column) of its tensor
-    map. A tile with more rows than the box takes several copies. Of a map with a
+    map. A tile with more rows than the box, or more panels, takes several copies. Of a map with a
     `step` the box of `rows` rows is copied, a multiple of the step; the other
     rows of the tile are undefined.
 

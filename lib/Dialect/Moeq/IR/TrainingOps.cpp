@@ -1,0 +1,28 @@
+//===- TrainingOps.cpp - activate_grad --------------------------*- C++ -*-===//
+//
+// Part of moeq, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "OpsDetail.h"
+
+using namespace mlir;
+using namespace mlir::moeq;
+using namespace mlir::moeq::detail;
+
+LogicalResult ActivateGradOp::verify() {
+  ShapeVerifier verifier{*this};
+  ArrayRef<int64_t> input = ShapeVerifier::shapeOf(getInput()),
+                    outs = ShapeVerifier::shapeOf(getOuts());
+  if (failed(verifier.oneKind()) ||
+      failed(verifyActivation(*this, input, ShapeVerifier::shapeOf(getGrad()),
+                              getRowWeight(), getFunction(), getLimit(),
+                              getAlpha(), getGateLayout(), "grad")) ||
+      failed(verifier.rank("outs", outs, 2)) ||
+      failed(verifier.same("the rows of 'input'", input[0], "those of 'outs'",
+                           outs[0])))
+    return failure();
+  return verifier.same("the columns of 'input'", input[1], "those of 'outs'",
+                       outs[1]);
+}
