@@ -79,7 +79,8 @@ def text(value) -> str:
 def sections_of(options) -> list[str]:
     """The parts of a suite: its schemes, where it is one of rows."""
     if options.suite not in ROWS:
-        return {"smoke": ["matmul", "layer"], "edges": ["edges", "big"]}[options.suite]
+        sections = {"smoke": ["matmul", "layer"], "edges": ["edges", "big"], "wgrad": ["wgrad"]}
+        return sections[options.suite]
     schemes = dict.fromkeys(row.problem.scheme for row in ROWS[options.suite])
     return [s for s in schemes if not options.scheme or s in options.scheme]
 

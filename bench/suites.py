@@ -127,6 +127,69 @@ func.func @grouped_matmul({named}) -> {c} {{
 """
 
 
+@dataclass(frozen=True)
+class Gradient:
+    """A matmul of the backward pass of rows [S, k] times weights [experts, n, k]: `wgrad`, the
+    gradient of the weights, a sum over rows; `dgrad`, that of the rows, by the same weights."""
+
+    kind: str
+    scheme: str
+    experts: int
+    n: int
+    k: int
+    result: str = "bf16"
+    adds: bool = False  # to the result
+
+    @property
+    def format(self) -> Format:
+        return Format("f8E4M3FN", (128,), "f32") if self.scheme == "fp8-block" else Format("bf16")
+
+    def program(self, config: str = "") -> str:
+        name = f"{self.kind}-{self.scheme}-e{self.experts}-n{self.n}-k{self.k}-{self.result}"
+        return "-".join([name + ("-adds" if self.adds else ""), *re.findall(r"\w+", config)])
+
+    def shapes(self, rows="?") -> tuple[tuple, tuple, tuple]:
+        """Of the operands and the result. Scaled rows are transposed."""
+        weight = (self.experts, self.n, self.k)
+        if self.kind == "dgrad":
+            return (rows, self.n), weight, (rows, self.k)
+        if self.format.scale:
+            return (self.n, rows), (self.k, rows), weight
+        return (rows, self.n), (rows, self.k), weight
+
+    def text(self, config: str = "") -> str:
+        """On tensors, with the result `result0`; on memrefs where it is added in place."""
+        kind = "memref" if self.adds else "tensor"
+        a, b, c = (
+            f"{kind}<{'x'.join(map(str, shape))}x{element}>"
+            for shape, element in zip(
+                self.shapes(), (self.format, self.format, self.result), strict=True
+            )
+        )
+        offsets = f"{kind}<{self.experts + 1}xi32>"
+        named = {"a": a, "b": b, "offsets": offsets} | ({"result0": c} if self.adds else {})
+        arguments = ", ".join(f'%{n}: {t} {{moeq.name = "{n}"}}' for n, t in named.items())
+        form = "contract(rows)" if self.kind == "wgrad" else "transpose_rhs"
+        form += " add_to_outs" if self.adds else ""
+        form += " accumulate(<promote<128>>)" if self.format.scale else ""
+        form += f" config({config})" if config else ""
+        matmul = f"moeq.grouped_matmul lhs(%a : {a}) rhs(%b : {b}) offsets(%offsets : {offsets})"
+        if self.adds:
+            body = f"{matmul} outs(%result0 : {c}) {form}\n  return"
+            return f"func.func @gradient({arguments}) {{\n  {body}\n}}\n"
+        size = ""
+        if self.kind == "dgrad":
+            size = f"%zero = arith.constant 0 : index\n  %rows = tensor.dim %a, %zero : {a}\n  "
+        return f"""
+func.func @gradient({arguments}) -> {c} {{
+  {size}%init = tensor.empty({"%rows" if size else ""}) : {c}
+  %c = {matmul}
+      outs(%init : {c}) {form} -> {c}
+  return %c : {c}
+}}
+"""
+
+
 def sweep_file(problem: Problem) -> Path:
     """Where prepare.py lists the configs of a problem that a sweep measures."""
     return PROGRAMS / f"{problem.program()}.configs.json"
@@ -228,11 +291,29 @@ EDGES = [
 BIG, BIG_TOKENS = Problem("fp8", 256, 8, 7168, 7168), 40000
 
 
+# The gradients that the suite `wgrad` measures, at each number of rows a group, and what
+# wgrad should reach of the dense matmul.
+GRADIENT_ROWS = (4096, 8192)
+GRADIENT_GOALS = {("wgrad", "bf16"): 0.90}
+GRADIENTS = [
+    Gradient(kind, scheme, experts, n, k, result)
+    for kind, scheme, result in (
+        ("wgrad", "bf16", "bf16"),
+        ("wgrad", "bf16", "f32"),
+        ("dgrad", "bf16", "bf16"),
+    )
+    for experts in (4, 8)
+    for n, k in ((7168, 4096), (7168, 2048))
+] + [Gradient("wgrad", "bf16", 4, 7168, 2048, "f32", adds=True)]
+
+
 def programs(suite: str, schemes=SCHEMES) -> dict[str, str]:
     """The MLIR of a suite, by name."""
     if suite == "edges":
         edges = [*EDGES, (BIG, "")]
         return {p.program(c): p.text(c) for p, c in edges if p.scheme in schemes}
+    if suite == "wgrad":
+        return {g.program(): g.text() for g in GRADIENTS if g.scheme in schemes}
     if suite != "smoke":
         problems = {row.problem for row in ROWS[suite] if row.problem.scheme in schemes}
         return {p.program(): p.text() for p in sorted(problems, key=Problem.program)}
@@ -241,4 +322,4 @@ def programs(suite: str, schemes=SCHEMES) -> dict[str, str]:
     return layer | {p.program(): p.text() for p in problems}
 
 
-SUITES = ("smoke", "edges", *ROWS)
+SUITES = ("smoke", "edges", "wgrad", *ROWS)
