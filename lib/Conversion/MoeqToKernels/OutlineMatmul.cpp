@@ -9,9 +9,9 @@
 #include "Kernels.h"
 #include "MatmulKernelDetail.h"
 
-#include "moeq/Target/Chips.h"
 #include "moeq/Target/CudaToolkit.h"
 #include "moeq/Target/Manifest.h"
+#include "moeq/Target/TargetChip.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -20,31 +20,13 @@
 using namespace mlir;
 using namespace mlir::moeq_gpu;
 
-// The chip of the module around `op`, with what its target says otherwise.
-static FailureOr<moeq::Chip> getChip(Operation *op) {
-  auto target =
-      op->getParentOfType<ModuleOp>()->getAttrOfType<moeq::TargetAttr>(
-          "moeq.target");
-  FailureOr<const moeq::Chip *> found =
-      moeq::lookupChip(op->getLoc(), target ? target.getChip().getValue()
-                                            : StringRef(moeq::kDefaultChip));
-  if (failed(found))
-    return failure();
-  moeq::Chip chip = **found;
-  if (target && target.getSms())
-    chip.sms = target.getSms();
-  if (target && target.getSharedMemory())
-    chip.sharedMemory = target.getSharedMemory();
-  return chip;
-}
-
 /// Elements of an accumulator beside which registers are short, and the bytes
 /// of spill stores that its kernel may have.
 static constexpr int64_t kWideAccumulator = 128 * 160, kFewSpills = 24;
 
 template <typename OpTy>
 static LogicalResult outlineMatmul(OpTy op, gpu::GPUModuleOp module) {
-  FailureOr<moeq::Chip> chip = getChip(op);
+  FailureOr<moeq::Chip> chip = moeq::getTargetChip(op);
   if (failed(chip))
     return failure();
   std::string reason;
