@@ -39,7 +39,7 @@ def MoeqToLinalg : Pass<"moeq-to-linalg"> {
     others become `scf.for`. Scales are read at `index floordiv block`. A
     `memref.copy` of what is not dense becomes a `linalg.generic` too.
 
-    `moeq.experts`, ops on tensors, a gather of laid-out scales and an odd block
+    `moeq.experts`, ops on tensors and an odd block
     of 4-bit values to write are errors.
   }];
   let dependentDialects = [

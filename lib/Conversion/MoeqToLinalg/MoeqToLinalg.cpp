@@ -23,15 +23,6 @@ namespace mlir::moeq {
 using namespace mlir;
 using namespace mlir::moeq;
 
-static LogicalResult checkGather(GatherOp op) {
-  TypeAttr format = op.getInputFormatAttr();
-  if (!format ||
-      cast<ScaledType>(format.getValue()).getLayout() == ScaleLayout::RowMajor)
-    return success();
-  return op.emitError() << "expects row-major scales to gather, got "
-                        << format.getValue();
-}
-
 /// A byte of 4-bit values is written once: both are of one block.
 static LogicalResult checkBlock(Operation *op, TypeAttr format,
                                 MemRefType input) {
@@ -65,8 +56,6 @@ static LogicalResult checkOp(Operation *op) {
       return op->emitError() << "expects memrefs, got " << type
                              << ": scaled tensors are unpacked and tensors "
                                 "bufferized before";
-  if (auto gather = dyn_cast<GatherOp>(op))
-    return checkGather(gather);
   if (auto quantize = dyn_cast<QuantizeOp>(op))
     return checkBlocks(quantize);
   if (auto actQuant = dyn_cast<ActQuantOp>(op))

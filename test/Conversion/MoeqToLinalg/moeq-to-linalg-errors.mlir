@@ -18,17 +18,6 @@ func.func @layer(%x: memref<4x8xf32>, %l: memref<4x2xf32>, %w13: memref<2x32x8xf
 
 // -----
 
-!q = !moeq.scaled<f8E4M3FN, block = [32], scale = f32, layout = mn_major>
-func.func @gather_layout(%x: memref<4x64xf8E4M3FN>, %sx: memref<2x4xf32>, %rows: memref<4xi32>,
-                         %y: memref<4x64xf8E4M3FN>, %sy: memref<2x4xf32>) {
-  // expected-error @+1 {{expects row-major scales to gather, got '!moeq.scaled<f8E4M3FN, block = [32], scale = f32, layout = mn_major>'}}
-  moeq.gather input(%x, %sx : memref<4x64xf8E4M3FN>, memref<2x4xf32> as !q) rows(%rows : memref<4xi32>)
-      outs(%y, %sy : memref<4x64xf8E4M3FN>, memref<2x4xf32> as !q)
-  return
-}
-
-// -----
-
 !q = !moeq.scaled<i4, block = [3], scale = f32>
 func.func @odd_block(%x: memref<4x6xf32>, %q: memref<4x3xi8>, %s: memref<4x2xf32>) {
   // expected-error @+1 {{expects an even block along the last dimension of 4-bit values, got '!moeq.scaled<i4, block = [3], scale = f32>'}}

@@ -103,3 +103,12 @@ func.func @encoding(%x: tensor<4x8xf32, 1>, %r: tensor<6xi32>, %o: tensor<6x8xf3
   %0 = moeq.gather input(%x : tensor<4x8xf32, 1>) rows(%r : tensor<6xi32>) outs(%o : tensor<6x8xf32>) -> tensor<6x8xf32>
   return
 }
+
+// -----
+
+!q = !moeq.scaled<f8E4M3FN, block = [32], scale = f32, layout = mn_major>
+func.func @layout(%x: tensor<4x64x!q>, %r: tensor<6xi32>, %o: tensor<6x64x!q>) {
+  // expected-error @below {{'moeq.gather' op expects row-major scales, got '!moeq.scaled<f8E4M3FN, block = [32], scale = f32, layout = mn_major>'}}
+  %0 = moeq.gather input(%x : tensor<4x64x!q>) rows(%r : tensor<6xi32>) outs(%o : tensor<6x64x!q>) -> tensor<6x64x!q>
+  return
+}

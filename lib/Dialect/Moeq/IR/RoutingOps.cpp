@@ -180,6 +180,9 @@ LogicalResult GatherOp::verify() {
   if (input->scaled && input->scaled.getBlockOf(0, 2) != 1)
     return emitOpError() << "expects blocks inside a row, got "
                          << input->scaled;
+  // A row of scales has a place of its own in no other layout.
+  if (input->scaled && input->scaled.getLayout() != ScaleLayout::RowMajor)
+    return emitOpError() << "expects row-major scales, got " << input->scaled;
   return success();
 }
 

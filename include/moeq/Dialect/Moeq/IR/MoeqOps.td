@@ -262,7 +262,8 @@ def Moeq_GatherOp : Moeq_DpsOp<"gather", [AttrSizedOperandSegments]> {
   let summary = "rows of a tensor in sorted order";
   let description = [{
     Result row r is input row `rows[r]`, scales included ([T, K] to [S, K]). Rows
-    whose index is negative keep the init. Blocks must not span rows.
+    whose index is negative keep the init. Blocks must not span rows, and scales
+    are row-major.
 
     ```mlir
     %g = moeq.gather input(%x : tensor<?x4096xbf16>) rows(%rows : tensor<?xi32>)
