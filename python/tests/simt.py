@@ -58,7 +58,7 @@ def element_of(type_text):
 
 
 def element_of_memref(type_text):
-    return re.fullmatch(r"memref<(?:[\d?]+x)*(\w+)>", type_text)[1]
+    return re.match(r"memref<(?:[\d?]+x)*(\w+)", type_text)[1]
 
 
 def parse_number(text, element):
@@ -222,6 +222,15 @@ class Machine:
             address = self.memory.allocate(size)
             self.memory.bytes[address : address + size] = 0xFF
             self.host[op.results[0]] = (address, extents)
+        elif op.name == "memref.subview":
+            # Rows of it: static, dense, no extent dropped.
+            (address, shape), (offsets, sizes) = (
+                values[0],
+                (integers(op, name) for name in ("static_offsets", "static_sizes")),
+            )
+            element = np.dtype(DTYPES[element_of_memref(op.result_types[0])])
+            place = np.dot(offsets, [int(np.prod(shape[i + 1 :])) for i in range(len(shape))])
+            self.host[op.results[0]] = (address + int(place) * element.itemsize, sizes)
         elif op.name in ("memref.dealloc", "func.return"):
             pass
         elif op.name == "arith.index_cast":

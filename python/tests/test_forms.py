@@ -15,6 +15,7 @@ FORMS = (
     "moeq-decompose{form=linear},canonicalize",
     "moeq-decompose{form=linear unroll-limit=0},moeq-fuse,canonicalize,cse",
     "moeq-decompose,moeq-fuse,moeq-tile{tile-m=4 tile-n=32},canonicalize,cse",
+    "moeq-decompose,moeq-fuse,moeq-decompose{form=linear device-offsets=true},canonicalize",
 )
 ROUTINGS = ("random", "one", "two")
 CASES = ((0, "random"), (1, "one"), (9, "random"), (9, "two"))  # tokens, routing

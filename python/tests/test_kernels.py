@@ -492,10 +492,14 @@ def test_grouped_matmul(rng, counts):
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
-@pytest.mark.parametrize("tokens", [0, 1, 9])
+LINEAR = "moeq-decompose,moeq-fuse,moeq-decompose{form=linear device-offsets=true}"
+
+
+@pytest.mark.parametrize(("tokens", "form"), [(0, ""), (1, ""), (9, ""), (0, LINEAR), (5, LINEAR)])
 @pytest.mark.parametrize("file", sorted(EXAMPLES.glob("*tiny*.mlir")), ids=lambda f: f.stem)
-def test_layer(rng, file, tokens):
-    """A whole layer by kernels, the matmuls without tensor cores: the bits of the CPU."""
+def test_layer(rng, file, tokens, form):
+    """A whole layer by kernels, the matmuls without tensor cores: the bits of the CPU.
+    Also with a matmul an expert, which finds its rows on the device."""
     module = moeq.parse(file.read_text())
     entry = re.search(r"func\.func @(\w+)", file.read_text())[1]
     arguments, _ = module.signature(entry)
@@ -512,7 +516,7 @@ def test_layer(rng, file, tokens):
             value = value.astype(formats.STORAGE[argument.element])
         inputs[argument.name] = value
     (expected,) = moeq.run(module, entry, inputs)
-    module.run_pipeline("moeq-to-kernels{chip=sm_80},lower-affine")
+    module.run_pipeline(f"{form or 'cse'},moeq-to-kernels{{chip=sm_80}},lower-affine")
     arrays = [inputs[a.name] for a in arguments]
     (got,) = Machine(module.print(generic=True)).run(entry, arrays)
     compare.assert_same(got.astype(np.float32), expected.view(got.dtype).astype(np.float32))

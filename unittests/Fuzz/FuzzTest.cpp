@@ -59,6 +59,7 @@ constexpr Pipeline pipelines[] = {
     {"canonicalize,cse", false},
     {"moeq-decompose"},
     {"moeq-decompose{form=linear unroll-limit=2}"},
+    {"moeq-decompose{form=linear device-offsets=true}"},
     {"moeq-fuse"},
     {"moeq-unpack-scaled"},
     {"moeq-unpack-scaled{assert-cuts=true}"},

@@ -63,7 +63,7 @@ def MoeqOutlineKernels : Pass<"moeq-outline-kernels", "::mlir::ModuleOp"> {
     Each moeq op on memrefs of a function @F, in component form, becomes one or
     two kernels in `gpu.module @F_kernels`, and their `gpu.launch_func` in its
     place; elementwise linalg ops and `memref.copy` likewise. Grid sizes are index
-    arithmetic over `memref.dim`. Memrefs have identity layout, and a base that is
+    arithmetic over `memref.dim`. Kernels that are equal become one. Memrefs are dense and row-major, of a base that is
     aligned to 16 bytes.
   }];
   let dependentDialects = [

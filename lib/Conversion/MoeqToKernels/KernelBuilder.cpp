@@ -7,6 +7,8 @@
 
 #include "KernelBuilder.h"
 
+#include "moeq/Dialect/MoeqGPU/IR/MoeqGPU.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -31,9 +33,9 @@ static bool isScalar(Type type) {
 
 LogicalResult moeq::checkMemory(Operation *user, BaseMemRefType type) {
   auto memref = dyn_cast<MemRefType>(type);
-  if (!memref || !memref.getLayout().isIdentity())
+  if (!memref || !moeq_gpu::isContiguous(memref))
     return user->emitOpError()
-           << "expects memrefs of identity layout, got " << type;
+           << "expects memrefs that are dense and row-major, got " << type;
   if (!isScalar(getStorageType(memref.getElementType())))
     return user->emitOpError()
            << "expects memrefs of integers or floats that a kernel can take, "
@@ -290,9 +292,11 @@ void KernelBuilder::store(Value value, Value memref, ValueRange indices) {
 
 bool KernelBuilder::isAligned(Value memref, int64_t width) {
   auto type = cast<MemRefType>(memref.getType());
+  int64_t bytes = width * type.getElementTypeBitWidth() / 8;
   return width == 1 ||
          (type.getRank() > 0 && !type.isDynamicDim(type.getRank() - 1) &&
-          type.getShape().back() % width == 0);
+          type.getShape().back() % width == 0 &&
+          moeq_gpu::isAlignedTo(type, std::min<int64_t>(bytes, 16)));
 }
 
 Value KernelBuilder::loadIndex(Value memref, ValueRange indices) {

@@ -40,6 +40,10 @@ LogicalResult buildGeneralMatmul(GroupedMatmulOp op, gpu::GPUModuleOp module);
 LogicalResult buildKernels(linalg::LinalgOp op, gpu::GPUModuleOp module);
 LogicalResult buildKernels(memref::CopyOp op, gpu::GPUModuleOp module);
 
+/// Launches in `host` one of the kernels of `module` in place of each other
+/// that is equal to it but for the name, and erases those.
+void mergeEqualKernels(Operation *host, gpu::GPUModuleOp module);
+
 } // namespace mlir::moeq
 
 #endif // MOEQ_LIB_CONVERSION_MOEQTOKERNELS_KERNELS_H

@@ -275,6 +275,13 @@ mlir::moeq_gpu::getMatmulKernelSpec(Operation *op, int64_t sharedMemory,
     reason = "the operands do not fit";
     return failure();
   }
+  for (Value operand : {view.lhs.front(), view.rhs.front(), view.out})
+    if (auto type = cast<MemRefType>(operand.getType());
+        !isAlignedTo(type, kPitchBytes)) {
+      llvm::raw_string_ostream(reason) << "operands start at multiples of "
+                                       << kPitchBytes << " bytes, got " << type;
+      return failure();
+    }
   MatmulKernelSpec spec;
   spec.sharedMemory = sharedMemory;
   spec.lhs = lhs->getValueType();

@@ -79,6 +79,7 @@ struct OutlineKernels : moeq::impl::MoeqOutlineKernelsBase<OutlineKernels> {
       for (Operation *op : ops)
         if (failed(outline(op, module)))
           return signalPassFailure();
+      mergeEqualKernels(function, module);
       if (module.getBody()->empty())
         module.erase();
       else

@@ -10,7 +10,7 @@ func.func @tensors(%x: tensor<?x64xbf16>, %rows: tensor<?xi32>, %y: tensor<?x64x
 // -----
 
 func.func @layout(%x: memref<?x64xbf16, strided<[128, 1]>>, %rows: memref<?xi32>, %y: memref<?x64xbf16>) {
-  // expected-error @+1 {{expects memrefs of identity layout, got 'memref<?x64xbf16, strided<[128, 1]>>'}}
+  // expected-error @+1 {{expects memrefs that are dense and row-major, got 'memref<?x64xbf16, strided<[128, 1]>>'}}
   moeq.gather input(%x : memref<?x64xbf16, strided<[128, 1]>>) rows(%rows : memref<?xi32>)
       outs(%y : memref<?x64xbf16>)
   return
@@ -176,7 +176,7 @@ func.func @captured_vector(%x: memref<?xf32>, %v: vector<4xf32>) {
 // -----
 
 func.func @unranked(%x: memref<*xf32>, %y: memref<*xf32>) {
-  // expected-error @+1 {{expects memrefs of identity layout, got 'memref<*xf32>'}}
+  // expected-error @+1 {{expects memrefs that are dense and row-major, got 'memref<*xf32>'}}
   memref.copy %x, %y : memref<*xf32> to memref<*xf32>
   return
 }
@@ -188,7 +188,7 @@ func.func @loaded(%x: memref<?xf32>, %y: memref<?xf32, strided<[2]>>) {
       outs(%x : memref<?xf32>) {
   ^bb0(%a: f32):
     %i = linalg.index 0 : index
-    // expected-error @+1 {{expects memrefs of identity layout, got 'memref<?xf32, strided<[2]>>'}}
+    // expected-error @+1 {{expects memrefs that are dense and row-major, got 'memref<?xf32, strided<[2]>>'}}
     %v = memref.load %y[%i] : memref<?xf32, strided<[2]>>
     linalg.yield %v : f32
   }

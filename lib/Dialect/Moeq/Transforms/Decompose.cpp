@@ -49,7 +49,8 @@ struct Decompose : moeq::impl::MoeqDecomposeBase<Decompose> {
     SmallVector<GroupedMatmulOp> matmuls;
     getOperation()->walk([&](GroupedMatmulOp op) { matmuls.push_back(op); });
     for (GroupedMatmulOp op : matmuls)
-      if (succeeded(decomposeToLinear(rewriter, op, unrollLimit)))
+      if (succeeded(
+              decomposeToLinear(rewriter, op, unrollLimit, deviceOffsets)))
         ++numLinear;
   }
 };

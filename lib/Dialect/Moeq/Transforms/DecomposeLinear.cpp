@@ -18,18 +18,28 @@
 using namespace mlir;
 using namespace mlir::moeq;
 
-/// Why the rows or the experts of `op` cannot be sliced, or nothing.
-static std::optional<std::string> whyNotSliced(GroupedMatmulOp op) {
+/// Why the experts of `op`, and where `slicesRows` its rows, cannot be sliced,
+/// or nothing.
+static std::optional<std::string> whyNotSliced(GroupedMatmulOp op,
+                                               bool slicesRows) {
   if (op.getNumResults() == 0)
     return "it is on memrefs";
   if (op.getLhsFormat() || op.getRhsFormat())
     return "its operands are components";
-  if (op.isMasked() || op.getRows())
-    return op.isMasked() ? "its rows are masked" : "its rows are gathered";
+  if (op.isMasked())
+    return "its rows are masked";
+  if (slicesRows && op.getRows())
+    return "its rows are gathered";
   if (!op.hasUsualOperands())
     return op.contractsRows() ? "it contracts rows"
                               : "its weight is transposed";
-  for (Value operand : {op.getLhs().front(), op.getRhs().front()}) {
+  if (!slicesRows &&
+      cast<ShapedType>(op.getRhs().front().getType()).isDynamicDim(0))
+    return "the number of its experts is not known";
+  SmallVector<Value, 2> sliced{op.getRhs().front()};
+  if (slicesRows)
+    sliced.push_back(op.getLhs().front());
+  for (Value operand : sliced) {
     ScaledType scaled = getScaledElementType(operand.getType());
     if (scaled && scaled.getLayout() != ScaleLayout::RowMajor)
       return ("its scales have the layout " +
@@ -45,7 +55,8 @@ static std::optional<std::string> whyNotSliced(GroupedMatmulOp op) {
 
 namespace {
 
-/// Builds the matmul of one expert.
+/// Builds the matmul of one expert: on its rows, which the host knows, or on
+/// all rows and its own two offsets, which the device reads.
 struct ExpertMatmul {
   GroupedMatmulOp op;
   OpFoldResult columns;
@@ -59,6 +70,8 @@ struct ExpertMatmul {
   /// The same where the expert has rows, else `acc`.
   Value buildUnlessEmpty(OpBuilder &b, Location loc, OpFoldResult expert,
                          Value acc);
+  /// `acc` with the expert's rows replaced, whichever they are.
+  Value buildGrouped(OpBuilder &b, int64_t expert, Value acc);
 };
 
 } // namespace
@@ -144,9 +157,32 @@ Value ExpertMatmul::buildUnlessEmpty(OpBuilder &b, Location loc,
   return ifOp.getResult(0);
 }
 
+Value ExpertMatmul::buildGrouped(OpBuilder &b, int64_t expert, Value acc) {
+  auto sliceFrom = [&](Value source, int64_t count) {
+    return slice(b, op.getLoc(), source, b.getIndexAttr(expert),
+                 b.getIndexAttr(count),
+                 cast<ShapedType>(source.getType()).getRank());
+  };
+  SmallVector<Value> operands(op.getEpilogueOperands());
+  for (auto [map, operand] : llvm::zip_equal(op.getEpilogueMaps(), operands))
+    if (map == static_cast<int32_t>(EpilogueMap::Column))
+      operand = sliceFrom(operand, 1);
+  Value rhs = sliceFrom(op.getRhs().front(), 1);
+  Value offsets = sliceFrom(op.getOffsets(), 2);
+  auto matmul = cast<GroupedMatmulOp>(b.clone(*op));
+  matmul.getRhsMutable().assign(rhs);
+  matmul.getOffsetsMutable().assign(offsets);
+  matmul.getPlanMutable().clear();
+  matmul.getEpilogueOperandsMutable().assign(operands);
+  matmul.getOutsMutable().assign(acc);
+  return matmul.getResult(0);
+}
+
 LogicalResult moeq::decomposeToLinear(RewriterBase &rewriter,
-                                      GroupedMatmulOp op, int64_t unrollLimit) {
-  if (std::optional<std::string> reason = whyNotSliced(op)) {
+                                      GroupedMatmulOp op, int64_t unrollLimit,
+                                      bool deviceOffsets) {
+  if (std::optional<std::string> reason =
+          whyNotSliced(op, /*slicesRows=*/!deviceOffsets)) {
     remark::missed(op.getLoc(), remark::RemarkOpts::name("linear").category(
                                     "moeq-decompose"))
         << remark::reason("keeps moeq.grouped_matmul: {0}", *reason);
@@ -160,7 +196,10 @@ LogicalResult moeq::decomposeToLinear(RewriterBase &rewriter,
   OpFoldResult experts = tensor::getMixedSize(rewriter, loc, rhs, 0);
   Value acc = op.getOuts();
   std::optional<int64_t> staticExperts = getConstantIntValue(experts);
-  if (staticExperts && *staticExperts <= unrollLimit) {
+  if (deviceOffsets) {
+    for (int64_t expert = 0; expert < *staticExperts; ++expert)
+      acc = expertMatmul.buildGrouped(rewriter, expert, acc);
+  } else if (staticExperts && *staticExperts <= unrollLimit) {
     for (int64_t expert = 0; expert < *staticExperts; ++expert)
       acc = expertMatmul.buildUnlessEmpty(rewriter, loc,
                                           rewriter.getIndexAttr(expert), acc);

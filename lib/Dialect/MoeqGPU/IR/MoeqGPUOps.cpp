@@ -82,13 +82,31 @@ LogicalResult ScheduleOp::verify() {
 // Tensor maps and shared memory
 //===----------------------------------------------------------------------===//
 
+bool moeq_gpu::isContiguous(MemRefType type) {
+  // A leading extent of 1 has no stride that matters.
+  auto rest =
+      type.getShape().drop_while([](int64_t size) { return size == 1; });
+  return type.areTrailingDimsContiguous(rest.size());
+}
+
+bool moeq_gpu::isAlignedTo(MemRefType type, int64_t bytes) {
+  int64_t offset;
+  SmallVector<int64_t> strides;
+  if (failed(type.getStridesAndOffset(strides, offset)) ||
+      ShapedType::isDynamic(offset))
+    return false;
+  // In bits, modulo the alignment: nothing overflows.
+  int64_t bits = 8 * bytes;
+  return offset % bits * type.getElementTypeBitWidth() % bits == 0;
+}
+
 LogicalResult EncodeTensorMapOp::verify() {
   auto source = cast<MemRefType>(getSource().getType());
   Type element = getResult().getType().getElementType();
   if (source.getElementType() != element)
     return emitOpError("expects elements of type ")
            << element << ", got " << source.getElementType();
-  if (!source.getLayout().isIdentity())
+  if (!isContiguous(source))
     return emitOpError("expects a contiguous memref, got ") << source;
   int64_t columns = source.getShape().back();
   if (ShapedType::isDynamic(columns))

@@ -101,6 +101,11 @@ def MoeqDecompose : Pass<"moeq-decompose"> {
     `moeq.matmul` an expert on slices of the rows and of the stacked weight;
     experts without rows are skipped. Operands that cannot be sliced (laid-out
     scales) keep the grouped form, with a remark. Both forms give the same bits.
+
+    The host reads the offsets then. For a GPU there is `device-offsets`: each
+    expert of a static number gets a `moeq.grouped_matmul` of one group, on all rows,
+    its slice of the weight and its two offsets. A launch is sized by the upper bound
+    of rows, and finds its own on the device.
   }];
   let options = [
     Option<"form", "form", "::mlir::moeq::DecomposeForm",
@@ -112,7 +117,9 @@ def MoeqDecompose : Pass<"moeq-decompose"> {
                           "one moeq.matmul an expert"))
            }]>,
     Option<"unrollLimit", "unroll-limit", "int64_t", /*default=*/"16",
-           "Experts that form=linear unrolls at most; more make an scf.for">
+           "Experts that form=linear unrolls at most; more make an scf.for">,
+    Option<"deviceOffsets", "device-offsets", "bool", /*default=*/"false",
+           "form=linear without reading offsets on the host (default: false)">
   ];
   let statistics = [
     Statistic<"numLayers", "layers", "Layers decomposed to ops">,

@@ -35,11 +35,15 @@ LogicalResult decomposeExperts(RewriterBase &rewriter, ExpertsOp op);
 /// Replaces a grouped matmul on tensors by one moeq.matmul an expert, on the
 /// expert's rows of lhs and outs and its slice of rhs; an expert without rows
 /// is skipped. Up to `unrollLimit` experts are unrolled, more or a dynamic
-/// number make an scf.for. Bits are those of the grouped matmul. Fails,
-/// changing nothing and with a remark, where an operand cannot be sliced: its
-/// scales are laid out, or the op is in component form or on memrefs.
+/// number make an scf.for. With `deviceOffsets` each expert, of which the
+/// number is static, has a grouped matmul of its own instead, of one group
+/// whose two offsets the device reads. Bits are those of the grouped matmul.
+/// Fails, changing nothing and with a remark, where an operand cannot be
+/// sliced: its scales are laid out, or the op is in component form or on
+/// memrefs.
 LogicalResult decomposeToLinear(RewriterBase &rewriter, GroupedMatmulOp op,
-                                int64_t unrollLimit);
+                                int64_t unrollLimit,
+                                bool deviceOffsets = false);
 
 /// Merges a quantize with the gather or the activate around it: quantize of
 /// gathered rows, act_quant.

@@ -58,6 +58,13 @@ struct KernelBudget {
   int64_t namedBarriers = 1;
 };
 
+/// Whether a memref is dense and row-major, at any offset of its base.
+bool isContiguous(MemRefType type);
+
+/// Whether a contiguous memref starts at a multiple of `bytes`, given a base
+/// that does: its offset is static then.
+bool isAlignedTo(MemRefType type, int64_t bytes);
+
 /// The registers that `threads` of one CTA a multiprocessor have together when
 /// they start: a multiple of 8 a thread. What its roles have later comes from
 /// these; a role that asks for more waits for ever.
