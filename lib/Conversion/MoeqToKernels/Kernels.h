@@ -24,6 +24,7 @@ LogicalResult buildKernels(RouteOp op, gpu::GPUModuleOp module);
 LogicalResult buildKernels(GroupOp op, gpu::GPUModuleOp module);
 LogicalResult buildKernels(PlanOp op, gpu::GPUModuleOp module);
 LogicalResult buildKernels(PrepackOp op, gpu::GPUModuleOp module);
+LogicalResult buildKernels(SmoothOp op, gpu::GPUModuleOp module);
 LogicalResult buildKernels(GatherOp op, gpu::GPUModuleOp module);
 LogicalResult buildKernels(CombineOp op, gpu::GPUModuleOp module);
 LogicalResult buildKernels(QuantizeOp op, gpu::GPUModuleOp module);

@@ -44,11 +44,12 @@ static LogicalResult outline(Operation *op, gpu::GPUModuleOp module) {
       llvm::TypeSwitch<Operation *, std::optional<LogicalResult>>(op)
           .Case<RouteOp, GroupOp, PlanOp, PrepackOp, GatherOp, CombineOp,
                 QuantizeOp, DequantizeOp, ActivateOp, ActivateGradOp,
-                ActQuantOp, MatmulOp, GroupedMatmulOp, linalg::LinalgOp,
-                memref::CopyOp>([&](auto typed) -> LogicalResult {
-            return failed(checkOperands(op)) ? failure()
-                                             : buildKernels(typed, module);
-          })
+                ActQuantOp, MatmulOp, GroupedMatmulOp, SmoothOp,
+                linalg::LinalgOp, memref::CopyOp>(
+              [&](auto typed) -> LogicalResult {
+                return failed(checkOperands(op)) ? failure()
+                                                 : buildKernels(typed, module);
+              })
           .Default(std::nullopt);
   if (!built) {
     if (isa_and_nonnull<MoeqDialect>(op->getDialect()) && !isa<YieldOp>(op))

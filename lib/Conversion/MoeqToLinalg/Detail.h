@@ -107,6 +107,7 @@ void populatePlanPatterns(RewritePatternSet &patterns);
 void populatePrepackPatterns(RewritePatternSet &patterns);
 void populateQuantizePatterns(RewritePatternSet &patterns);
 void populateRoutePatterns(RewritePatternSet &patterns);
+void populateSmoothPatterns(RewritePatternSet &patterns);
 void populateTrainingPatterns(RewritePatternSet &patterns);
 
 /// The f32 value of an activation at row and column of its result.

@@ -103,6 +103,7 @@ struct MoeqToLinalgPass : moeq::impl::MoeqToLinalgBase<MoeqToLinalgPass> {
     moeq::detail::populatePrepackPatterns(patterns);
     moeq::detail::populateQuantizePatterns(patterns);
     moeq::detail::populateRoutePatterns(patterns);
+    moeq::detail::populateSmoothPatterns(patterns);
     moeq::detail::populateTrainingPatterns(patterns);
     walkAndApplyPatterns(getOperation(), std::move(patterns));
     WalkResult lowered = getOperation()->walk([&](Operation *op) {

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from reference import compare, formats, routing
+from reference import compare, formats, routing, smooth
 from reference.activation import act_quant, activate_f64, gradient_factors
 from reference.generic import Op
 from reference.matmul import Bounded, contract_rows, grouped_matmul, matmul
@@ -31,6 +31,7 @@ GROUPS = {
     "moeq.grouped_matmul": (
         "lhs", "rhs", "offsets", "counts", "rows", "plan", "epilogue_operands", "outs",
     ),
+    "moeq.smooth": ("amax", "weight", "outs"),
     "moeq.experts": (
         "hidden", "logits", "w13", "w2", "router_bias", "bias13", "bias2", "expert_map", "outs",
     ),
@@ -178,6 +179,10 @@ def check_op(op: Op, values: dict, results: list) -> Outcome:
             return check_close_codes(results[0], want)
         case "moeq.matmul" | "moeq.grouped_matmul":
             return check_matmul(op, inputs, results[0], element)
+        case "moeq.smooth":
+            o = options(op, ("alpha", "floor", "power_of_two"))
+            error = smooth.check(results[0], inputs["amax"], inputs["weight"], **o)
+            return Outcome(error, smooth.BOUND, "of a factor")
     raise ValueError(f"the reference does not know {op.name}")
 
 

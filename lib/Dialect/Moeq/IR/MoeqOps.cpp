@@ -50,6 +50,7 @@ MOEQ_DEFINE_DPS_OP(ActivateGradOp, 3)
 MOEQ_DEFINE_DPS_OP(ActQuantOp, 3, {3, "outs_format"}, {4, "columnwise_format"})
 MOEQ_DEFINE_DPS_OP(MatmulOp, 3, {0, "lhs_format"}, {1, "rhs_format"})
 MOEQ_DEFINE_DPS_OP(GroupedMatmulOp, 7, {0, "lhs_format"}, {1, "rhs_format"})
+MOEQ_DEFINE_DPS_OP(SmoothOp, 2)
 MOEQ_DEFINE_DPS_OP(ExpertsOp, 8, {2, "w13_format"}, {3, "w2_format"})
 
 #undef MOEQ_DEFINE_DPS_OP

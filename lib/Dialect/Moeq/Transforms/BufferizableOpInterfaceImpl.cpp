@@ -84,6 +84,6 @@ void moeq::registerBufferizableOpInterfaceExternalModels(
   registry.addExtension(+[](MLIRContext *context, MoeqDialect *) {
     attach<QuantizeOp, DequantizeOp, RouteOp, GroupOp, PlanOp, PrepackOp,
            GatherOp, CombineOp, ActivateOp, ActivateGradOp, ActQuantOp,
-           MatmulOp, GroupedMatmulOp, ExpertsOp>(context);
+           MatmulOp, GroupedMatmulOp, SmoothOp, ExpertsOp>(context);
   });
 }

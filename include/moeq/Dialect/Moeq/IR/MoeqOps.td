@@ -586,6 +586,7 @@ def Moeq_ExpertsOp : Moeq_DpsOp<"experts", [AttrSizedOperandSegments]> {
   }];
 }
 
+include "moeq/Dialect/Moeq/IR/MoeqCalibrationOps.td"
 include "moeq/Dialect/Moeq/IR/MoeqKernelOps.td"
 include "moeq/Dialect/Moeq/IR/MoeqTrainingOps.td"
 
