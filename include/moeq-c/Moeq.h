@@ -78,8 +78,8 @@ MOEQ_EXPORT bool moeqModuleRunPipeline(MoeqModule *module,
 /*===- Running ------------------------------------------------------------===*/
 
 /* An argument or result of a function. A scaled tensor is consecutive ones
- * NAME, NAME.scale and, with zero points, NAME.zero; NAME is the argument's
- * attribute `moeq.name`, else arg0, arg1, ..., result0, .... `element` is
+ * NAME, NAME.scale and, with zero points, NAME.zero; NAME is its
+ * attribute `moeq.name`, else arg0, arg1, ... or result0, .... `element` is
  * MLIR's name of the element type ("bf16"; "i8" for packed 4-bit values). A
  * dynamic extent is -1. */
 typedef struct MoeqTensorType {

@@ -101,17 +101,21 @@ FailureOr<EntrySignature> moeq::getEntrySignature(ModuleOp module,
   if (!function)
     return failure();
   EntrySignature signature;
+  auto getName = [](StringAttr given, StringRef otherwise, size_t index) {
+    return given ? given.str() : (otherwise + Twine(index)).str();
+  };
   for (auto [index, type] : llvm::enumerate(function.getArgumentTypes())) {
-    auto name = function.getArgAttrOfType<StringAttr>(index, "moeq.name");
-    if (failed(addSpecs(function, type,
-                        name ? name.str() : "arg" + std::to_string(index),
+    auto given = function.getArgAttrOfType<StringAttr>(index, "moeq.name");
+    if (failed(addSpecs(function, type, getName(given, "arg", index),
                         signature.inputs)))
       return failure();
   }
-  for (auto [index, type] : llvm::enumerate(function.getResultTypes()))
-    if (failed(addSpecs(function, type, "result" + std::to_string(index),
+  for (auto [index, type] : llvm::enumerate(function.getResultTypes())) {
+    auto given = function.getResultAttrOfType<StringAttr>(index, "moeq.name");
+    if (failed(addSpecs(function, type, getName(given, "result", index),
                         signature.results)))
       return failure();
+  }
   return signature;
 }
 

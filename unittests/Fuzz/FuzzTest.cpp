@@ -61,6 +61,7 @@ constexpr Pipeline pipelines[] = {
     {"moeq-decompose{form=linear unroll-limit=2}"},
     {"moeq-decompose{form=linear device-offsets=true}"},
     {"moeq-fuse"},
+    {"moeq-smooth-quant"},
     {"moeq-unpack-scaled"},
     {"moeq-unpack-scaled{assert-cuts=true}"},
     {"moeq-select-config"},

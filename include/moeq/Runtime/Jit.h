@@ -25,7 +25,7 @@ namespace mlir::moeq {
 
 /// What an entry takes or gives at one place. Dynamic extents are kDynamic.
 struct ArraySpec {
-  /// An argument's `moeq.name`, else arg0, arg1, ...; result0, result1, ... The
+  /// Its `moeq.name`, else arg0, arg1, ... or result0, result1, ... The
   /// scales of a scaled tensor end in `.scale`, the zero points in `.zero`.
   std::string name;
   Type element;

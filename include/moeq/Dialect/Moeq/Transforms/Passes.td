@@ -209,4 +209,46 @@ def MoeqPlan : Pass<"moeq-plan"> {
   ];
 }
 
+def MoeqSmoothQuant : Pass<"moeq-smooth-quant", "::mlir::ModuleOp"> {
+  let summary = "layers of float weights to INT8, by SmoothQuant";
+  let description = [{
+    Splits each function @F that has a `moeq.experts` of plain float weights:
+
+    - `@F_prepare` takes the weights and what a calibration run found, the largest
+      magnitudes `amax13` [1, K] of the hidden states and `amax2` [E, F] of the input
+      of the second matmul, and returns what @F takes. It is run once.
+    - @F quantizes rows and weights to i8, under `int8_sym`, with a scale a row. It
+      has one more argument, `smooth` [1, K], by which the hidden states are
+      multiplied before the layer: where a norm with a gain of its own feeds nothing
+      but the layer, `linalg-fuse-elementwise-ops` merges the two.
+
+    Hidden states are shared by the experts, and so are their factors s13, of
+    `moeq.smooth`; those of the second matmul, s2, are an expert's own. Weights are
+    w13 * s13 and w2 * s2, and 1 / s2 goes to what precedes the second matmul: the
+    `up` columns of w13 and of its bias, or all columns under `identity` and `relu`.
+    Other functions do not commute with a factor: then there is no `amax2`, and a
+    remark says so.
+
+    With `power-of-two` all this changes no bit of the layer in floats, but for
+    overflow and subnormal numbers; `quantize=false` leaves it there. Weights, and
+    that bias, must be arguments of the function that nothing else uses.
+  }];
+  let options = [
+    Option<"alpha", "alpha", "double", /*default=*/"0.5",
+           "How much of the range of activations weights take over, 0 to 1">,
+    Option<"floor", "floor", "double", /*default=*/"1e-5",
+           "The smallest amax of a channel">,
+    Option<"powerOfTwo", "power-of-two", "bool", /*default=*/"false",
+           "Factors that are powers of two (default: false)">,
+    Option<"quantize", "quantize", "bool", /*default=*/"true",
+           "Quantize to i8; else the layer stays in floats (default: true)">
+  ];
+  let statistics = [Statistic<"numLayers", "layers", "Layers split">];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::moeq::MoeqDialect",
+    "::mlir::tensor::TensorDialect"
+  ];
+}
+
 #endif // MOEQ_DIALECT_MOEQ_TRANSFORMS_PASSES_TD
