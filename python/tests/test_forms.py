@@ -15,8 +15,8 @@ FORMS = (
     "moeq-decompose{form=linear},canonicalize",
     "moeq-decompose{form=linear unroll-limit=0},moeq-fuse,canonicalize,cse",
     "moeq-decompose,moeq-fuse,moeq-tile{tile-m=4 tile-n=32},canonicalize,cse",
-    "moeq-decompose,moeq-fuse,moeq-decompose{form=linear device-offsets=true},canonicalize",
 )
+DEVICE_OFFSETS = "moeq-decompose,moeq-fuse,moeq-decompose{form=linear device-offsets=true}"
 ROUTINGS = ("random", "one", "two")
 CASES = ((0, "random"), (1, "one"), (9, "random"), (9, "two"))  # tokens, routing
 
@@ -74,6 +74,12 @@ def test_example(name):
     entry = text.split("func.func @")[1].split("(")[0]
     for tokens, routing in CASES:
         check_layer(text, entry, tokens, routing)
+
+
+@pytest.mark.parametrize("name", [name for name in TINY if name.startswith("mixtral")])
+def test_device_offsets(name):
+    """A matmul an expert whose offsets are data, of which two experts have rows."""
+    check_layer((EXAMPLES / name).read_text(), "mixtral_layer", 9, "two", (DEVICE_OFFSETS,))
 
 
 @pytest.mark.parametrize("block", ["[*]", "[*, *]"])

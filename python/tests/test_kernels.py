@@ -492,11 +492,14 @@ def test_grouped_matmul(rng, counts):
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
+TINY = sorted(EXAMPLES.glob("*tiny*.mlir"))
 LINEAR = "moeq-decompose,moeq-fuse,moeq-decompose{form=linear device-offsets=true}"
+MIXTRAL = [file for file in TINY if file.stem.startswith("mixtral")]
+LAYERS = [(file, tokens, "cse") for file in TINY for tokens in (0, 1, 9)]
+LAYERS += [(file, tokens, LINEAR) for file in MIXTRAL for tokens in (0, 5)]
 
 
-@pytest.mark.parametrize(("tokens", "form"), [(0, ""), (1, ""), (9, ""), (0, LINEAR), (5, LINEAR)])
-@pytest.mark.parametrize("file", sorted(EXAMPLES.glob("*tiny*.mlir")), ids=lambda f: f.stem)
+@pytest.mark.parametrize(("file", "tokens", "form"), LAYERS, ids=lambda p: getattr(p, "stem", p))
 def test_layer(rng, file, tokens, form):
     """A whole layer by kernels, the matmuls without tensor cores: the bits of the CPU.
     Also with a matmul an expert, which finds its rows on the device."""
@@ -516,7 +519,7 @@ def test_layer(rng, file, tokens, form):
             value = value.astype(formats.STORAGE[argument.element])
         inputs[argument.name] = value
     (expected,) = moeq.run(module, entry, inputs)
-    module.run_pipeline(f"{form or 'cse'},moeq-to-kernels{{chip=sm_80}},lower-affine")
+    module.run_pipeline(f"{form},moeq-to-kernels{{chip=sm_80}},lower-affine")
     arrays = [inputs[a.name] for a in arguments]
     (got,) = Machine(module.print(generic=True)).run(entry, arrays)
     compare.assert_same(got.astype(np.float32), expected.view(got.dtype).astype(np.float32))
