@@ -106,11 +106,12 @@ def MoeqSmallFloatsToNVVM
 }
 
 def ConvertMoeqGPUToNVGPU : Pass<"convert-moeq-gpu-to-nvgpu", "::mlir::gpu::GPUModuleOp"> {
-  let summary = "the kernel dialect to instructions of sm_90a";
+  let summary = "the kernel dialect to instructions of its chip";
   let description = [{
     Rewrites each kernel with `moeq_gpu.roles` to nvvm, scf, arith, vector and
-    llvm ops: barriers, TMA copies, wgmma, stmatrix. The dynamic shared memory is
-    the external global `moeq_shared_memory`; `getKernelBudget` gives its size.
+    llvm ops: barriers, TMA copies, wgmma, stmatrix, or cp.async, ldmatrix and
+    mma.sync. The dynamic shared memory is the external global
+    `moeq_shared_memory`; `getKernelBudget` gives its size.
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",

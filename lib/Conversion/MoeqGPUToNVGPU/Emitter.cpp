@@ -66,8 +66,9 @@ void Emitter::when(Value condition, function_ref<void()> body) {
   body();
 }
 
-void Emitter::warpgroupBarrier() {
-  NVVM::BarrierOp::create(b, loc, TypeRange(), div(thread(), kWarpgroupThreads),
-                          i32(kWarpgroupThreads), NVVM::BarrierReductionAttr(),
-                          Value());
+void Emitter::consumerBarrier(const KernelBudget &budget) {
+  Value warpgroup = div(thread(), kWarpgroupThreads);
+  NVVM::BarrierOp::create(
+      b, loc, TypeRange(), add(warpgroup, 1 - budget.producers),
+      i32(kWarpgroupThreads), NVVM::BarrierReductionAttr(), Value());
 }

@@ -89,7 +89,9 @@ struct ConvertMoeqGPUToNVGPU
     populateSchedulePatterns(converter, patterns, budget);
     populateRingPatterns(converter, patterns, budget);
     populateRolesPatterns(converter, patterns, budget);
+    populateCopyPatterns(converter, patterns, budget);
     populateFragmentPatterns(converter, patterns, budget);
+    populateMmaSyncPatterns(converter, patterns, budget);
     populateLoadPatterns(converter, patterns, budget);
     populateStorePatterns(converter, patterns, budget);
     ConversionTarget target(*context);

@@ -60,7 +60,7 @@ public:
   Value bitOr(Value x, Value y) { return arith::OrIOp::create(b, loc, x, y); }
   Value bitXor(Value x, Value y) { return arith::XOrIOp::create(b, loc, x, y); }
   Value add(Value x, int64_t y) { return y ? add(x, like(x, y)) : x; }
-  Value sub(Value x, int64_t y) { return sub(x, like(x, y)); }
+  Value sub(Value x, int64_t y) { return y ? sub(x, like(x, y)) : x; }
   Value mul(Value x, int64_t y) { return y == 1 ? x : mul(x, like(x, y)); }
   Value div(Value x, int64_t y) { return y == 1 ? x : div(x, like(x, y)); }
   Value rem(Value x, int64_t y) { return rem(x, like(x, y)); }
@@ -125,9 +125,13 @@ public:
   /// Runs `body` where `condition` holds.
   void when(Value condition, function_ref<void()> body);
 
-  /// A barrier of the threads of the warpgroup; its number is that of the
-  /// warpgroup in the CTA, which for consumers is never 0.
-  void warpgroupBarrier();
+  /// The consumer that the thread is of.
+  Value consumer(const KernelBudget &budget) {
+    return sub(div(thread(), kWarpgroupThreads), budget.producers);
+  }
+  /// A barrier of the threads of a consumer; its number is one more than that
+  /// of the consumer, so that 0 is that of the CTA.
+  void consumerBarrier(const KernelBudget &budget);
 
   OpBuilder &b;
   Location loc;
@@ -201,6 +205,12 @@ void populateRingPatterns(const TypeConverter &converter,
 void populateRolesPatterns(const TypeConverter &converter,
                            RewritePatternSet &patterns,
                            const KernelBudget &budget);
+void populateCopyPatterns(const TypeConverter &converter,
+                          RewritePatternSet &patterns,
+                          const KernelBudget &budget);
+void populateMmaSyncPatterns(const TypeConverter &converter,
+                             RewritePatternSet &patterns,
+                             const KernelBudget &budget);
 void populateFragmentPatterns(const TypeConverter &converter,
                               RewritePatternSet &patterns,
                               const KernelBudget &budget);

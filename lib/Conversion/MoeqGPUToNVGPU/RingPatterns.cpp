@@ -99,11 +99,9 @@ struct AllocLowering : KernelPattern<AllocOp> {
                   ConversionPatternRewriter &rewriter) const override {
     Emitter e(rewriter, op.getLoc());
     Value address = emitSharedMemory(e, budget.offsets.lookup(op));
-    // Each consumer has its own; consumers start at the second warpgroup.
-    if (budget.privateTiles.contains(op)) {
-      Value consumer = e.sub(e.div(e.thread(), kWarpgroupThreads), 1);
-      address = e.add(address, e.mul(consumer, op.getBytes()));
-    }
+    // Each consumer has its own.
+    if (budget.privateTiles.contains(op))
+      address = e.add(address, e.mul(e.consumer(budget), op.getBytes()));
     rewriter.replaceOp(op, address);
     return success();
   }
@@ -167,7 +165,7 @@ struct ClearRowsLowering : KernelPattern<ClearRowsOp> {
         rewriter, loc, NVVM::ProxyKind::async_shared,
         NVVM::SharedSpaceAttr::get(getContext(),
                                    NVVM::SharedSpace::shared_cta));
-    e.warpgroupBarrier();
+    e.consumerBarrier(budget);
     rewriter.eraseOp(op);
     return success();
   }

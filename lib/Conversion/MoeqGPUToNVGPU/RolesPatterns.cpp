@@ -63,10 +63,11 @@ struct RolesLowering : KernelPattern<RolesOp> {
       NVVM::ClusterArriveOp::create(rewriter, loc, UnitAttr());
       NVVM::ClusterWaitOp::create(rewriter, loc, UnitAttr());
     };
-    if (budget.cluster == 1)
-      NVVM::Barrier0Op::create(rewriter, loc);
-    else
+    bool hasProducer = budget.producers != 0;
+    if (budget.cluster > 1)
       meetCluster();
+    else if (hasProducer)
+      NVVM::Barrier0Op::create(rewriter, loc);
     // From lane 0, so that the compiler sees a number that is the same in a
     // warp.
     Value warpgroup =
@@ -86,6 +87,11 @@ struct RolesLowering : KernelPattern<RolesOp> {
       rewriter.inlineBlockBefore(body, rewriter.getInsertionBlock(),
                                  rewriter.getInsertionPoint(), arguments);
     };
+    if (!hasProducer) {
+      inlineBody(op.getConsumer(), warpgroup);
+      rewriter.eraseOp(op);
+      return success();
+    }
     auto split = scf::IfOp::create(rewriter, loc, e.equal(warpgroup, 0),
                                    /*withElseRegion=*/true);
     rewriter.setInsertionPointToStart(split.thenBlock());

@@ -6,12 +6,14 @@
 //===----------------------------------------------------------------------===//
 //
 // A fragment, or its transpose, is written to a tile in shared memory,
-// swizzled, and from there to global memory: by TMA where all of its rows
-// exist, else in pieces of 16 bytes under a predicate.
+// swizzled, and from there to global memory: by TMA where there is a tensor map
+// and all of its rows exist, else in pieces of 16 bytes under a predicate.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Patterns.h"
+
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace mlir::moeq_gpu;
@@ -61,7 +63,7 @@ static void emitStoreMatrices(Emitter &e, TileType tile, Value address,
   }
 }
 
-// Writes a fragment of 32-bit elements, a pair of columns at a time.
+// Writes a fragment, a pair of columns at a time.
 static void emitStorePairs(Emitter &e, TileType tile, Value address,
                            Value thread, ArrayRef<Value> registers) {
   FragmentLayout layout =
@@ -69,28 +71,33 @@ static void emitStorePairs(Emitter &e, TileType tile, Value address,
   Value lane = e.rem(thread, kWarpThreads), warp = e.div(thread, kWarpThreads);
   Value quad = e.rem(lane, 4), row = e.add(e.mul(warp, 16), e.div(lane, 4));
   int64_t panelColumns = tile.getPanelColumns();
-  constexpr int64_t elementBytes = 4;
+  int64_t elementBytes = tile.getElementType().getIntOrFloatBitWidth() / 8,
+          pairBytes = 2 * elementBytes, pairsPerChunk = kChunkBytes / pairBytes;
   // One pointer for the same 8 columns of all panels, and of the rows 8 further
   // down, whose swizzle is the same.
   SmallVector<Value> places;
   for (int64_t column = 0; column < panelColumns; column += 8) {
-    Value chunk = e.add(e.div(quad, 2), column * elementBytes / kChunkBytes);
+    Value chunk =
+        e.add(e.div(quad, pairsPerChunk), column * elementBytes / kChunkBytes);
     Value start = emitChunkAddress(e, address, row, chunk);
     places.push_back(
-        e.shared(e.add(start, e.mul(e.rem(quad, 2), 2 * elementBytes))));
+        e.shared(e.add(start, e.mul(e.rem(quad, pairsPerChunk), pairBytes))));
   }
-  for (int64_t i = 0, n = registers.size(); i < n; i += 2) {
-    Position at = layout.getRegisterOffset(i);
+  // A register holds a pair of 16-bit elements, or one element.
+  int64_t perPair = elementBytes < 4 ? 1 : 2;
+  for (int64_t i = 0, n = registers.size(); i < n; i += perPair) {
+    Position at = layout.getRegisterOffset(i / perPair * 2);
     int64_t panel = at.column / panelColumns;
     Value place =
         e.at(places[at.column % panelColumns / 8], e.b.getI8Type(),
              (panel * tile.getRows() + at.row) * TileType::kPanelBytes);
-    auto type = VectorType::get({2}, registers[i].getType());
-    Value pair = LLVM::PoisonOp::create(e.b, e.loc, type);
-    for (int64_t j = 0; j < 2; ++j)
-      pair = LLVM::InsertElementOp::create(e.b, e.loc, pair, registers[i + j],
-                                           e.i32(j));
-    LLVM::StoreOp::create(e.b, e.loc, pair, place, 2 * elementBytes);
+    Value pair = registers[i];
+    if (perPair == 2) {
+      auto type = VectorType::get({2}, pair.getType());
+      pair = vector::FromElementsOp::create(
+          e.b, e.loc, type, ValueRange{registers[i], registers[i + 1]});
+    }
+    LLVM::StoreOp::create(e.b, e.loc, pair, place, pairBytes);
   }
 }
 
@@ -176,22 +183,30 @@ struct StoreLowering : KernelPattern<StoreOp> {
     Value thread = e.warpgroupThread(), isLeader = e.equal(thread, 0);
 
     // The leader's copies have read the tile before anyone writes it again.
-    e.when(isLeader, [&] {
-      NVVM::CpAsyncBulkWaitGroupOp::create(rewriter, loc, 0,
-                                           rewriter.getUnitAttr());
-    });
-    e.warpgroupBarrier();
+    bool byTensorMap = static_cast<bool>(op.getMap());
+    if (byTensorMap)
+      e.when(isLeader, [&] {
+        NVVM::CpAsyncBulkWaitGroupOp::create(rewriter, loc, 0,
+                                             rewriter.getUnitAttr());
+      });
+    e.consumerBarrier(budget);
     SmallVector<Value> registers = unpackFragment(e, adaptor.getValue());
-    if (tile.getElementType().getIntOrFloatBitWidth() == 16)
+    if (byTensorMap && tile.getElementType().getIntOrFloatBitWidth() == 16)
       emitStoreMatrices(e, tile, staging, thread, registers,
                         /*isTransposed=*/false);
     else
       emitStorePairs(e, tile, staging, thread, registers);
-    NVVM::FenceProxyOp::create(
-        rewriter, loc, NVVM::ProxyKind::async_shared,
-        NVVM::SharedSpaceAttr::get(getContext(),
-                                   NVVM::SharedSpace::shared_cta));
-    e.warpgroupBarrier();
+    if (byTensorMap)
+      NVVM::FenceProxyOp::create(
+          rewriter, loc, NVVM::ProxyKind::async_shared,
+          NVVM::SharedSpaceAttr::get(getContext(),
+                                     NVVM::SharedSpace::shared_cta));
+    e.consumerBarrier(budget);
+    if (!byTensorMap) {
+      emitPieces(e, op, adaptor, thread);
+      rewriter.eraseOp(op);
+      return success();
+    }
 
     auto copyTile = [&] {
       e.when(isLeader, [&] { emitTensorCopies(e, op, adaptor); });
@@ -275,7 +290,7 @@ struct StoreTransposedLowering : KernelPattern<StoreTransposedOp> {
                         /*isTransposed=*/true);
     else
       emitStoreElements(e, tile, staging, registers);
-    e.warpgroupBarrier();
+    e.consumerBarrier(budget);
 
     // A round stores whole rows of a panel; the last one may be partial.
     constexpr int64_t roundRows = kWarpgroupThreads / kChunksPerRow;
@@ -311,7 +326,7 @@ struct BarrierLowering : KernelPattern<BarrierOp> {
   LogicalResult
   matchAndRewrite(BarrierOp op, OpAdaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    Emitter(rewriter, op.getLoc()).warpgroupBarrier();
+    Emitter(rewriter, op.getLoc()).consumerBarrier(budget);
     rewriter.eraseOp(op);
     return success();
   }

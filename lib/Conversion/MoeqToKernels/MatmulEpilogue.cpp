@@ -113,9 +113,9 @@ void MatmulBuilder::buildEpilogue(const Consumer &consumer, Tile tile,
             b, mapped, staging, out, add(tile.row, i32(column)),
             add(firstColumn, i32(row)), pitch, tile.rowEnd, columnEnd);
       else
-        StoreOp::create(b, mapped, staging, outMap, out, tile.row,
+        StoreOp::create(b, mapped, staging, out, tile.row,
                         add(firstColumn, i32(column)), pitch, tile.rowEnd,
-                        columnEnd);
+                        columnEnd, outMap);
     }
 }
 

@@ -51,7 +51,7 @@ gpu.module @kernels {
       // CHECK: scf.for
       // CHECK: llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<3> -> vector<4xi32>
       // CHECK: llvm.store %{{.*}} {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr<1>
-      moeq_gpu.store %v, %staging, %map, %c[%row, %column] pitch(%pitch) row_end(%end) column_end(%n) : !out, !staging, !map
+      moeq_gpu.store %v, %staging, %c[%row, %column] pitch(%pitch) row_end(%end) column_end(%n) map(%map : !map) : !out, !staging
       // CHECK: nvvm.cp.async.bulk.wait_group 0
       moeq_gpu.store_wait
     }
@@ -90,7 +90,7 @@ gpu.module @kernels {
         moeq_gpu.yield %y : f32
       } -> !acc
       // CHECK-COUNT-8: llvm.store %{{.*}} {alignment = 8 : i64} : vector<2xf32>, !llvm.ptr<3>
-      moeq_gpu.store %v, %staging, %map, %c[%row, %row] pitch(%pitch) : !acc, !staging, !map
+      moeq_gpu.store %v, %staging, %c[%row, %row] pitch(%pitch) map(%map : !map) : !acc, !staging
     }
     llvm.return
   }

@@ -292,3 +292,65 @@ func.func @fill_half(%ring: !moeq_gpu.ring<2x[64x128xi8], cluster = 2>, %c: !moe
     : !moeq_gpu.ring<2x[64x128xi8], cluster = 2>, !moeq_gpu.tensor_map<64x128xi8>
   return
 }
+
+// -----
+
+// Without a producer nobody fills a ring.
+llvm.func @ring_without_producer() {
+  %ring = moeq_gpu.ring.create consumers 1 : !moeq_gpu.ring<2x[64x128xi8]>
+  // expected-error@+1 {{expects a producer that fills the rings, got none}}
+  moeq_gpu.roles consumers(1, 232) {
+  ^bb0(%w: i32):
+  }
+  llvm.return
+}
+
+// -----
+
+llvm.func @copy_beside_producer(%p: !llvm.ptr<1>, %i: i32, %r: i64) {
+  %t = moeq_gpu.alloc : !moeq_gpu.tile<64x128xi8>
+  moeq_gpu.roles producer(40) {
+  } consumers(1, 232) {
+  ^bb0(%w: i32):
+    // expected-error@+1 {{expects to be in a kernel without a producer}}
+    moeq_gpu.copy %p[%i] columns(%i) rows(%r) to %t : !moeq_gpu.tile<64x128xi8>
+  }
+  llvm.return
+}
+
+// -----
+
+llvm.func @copy_rows(%p: !llvm.ptr<1>, %i: i32, %r: i64) {
+  %t = moeq_gpu.alloc : !moeq_gpu.tile<64x128xi8>
+  moeq_gpu.roles consumers(2, 232) {
+  ^bb0(%w: i32):
+    // expected-error@+1 {{expects an offset for each 32 rows of '!moeq_gpu.tile<64x128xi8>', got 1}}
+    moeq_gpu.copy %p[%i] columns(%i) rows(%r) to %t : !moeq_gpu.tile<64x128xi8>
+  }
+  llvm.return
+}
+
+// -----
+
+llvm.func @copy_panels(%p: !llvm.ptr<1>, %i: i32, %r: i64) {
+  %t = moeq_gpu.alloc : !moeq_gpu.tile<64x256xi8>
+  // expected-error@+1 {{expects a tile of one panel, got 2}}
+  moeq_gpu.copy %p[%i] columns(%i) rows(%r) to %t : !moeq_gpu.tile<64x256xi8>
+  llvm.return
+}
+
+// -----
+
+func.func @mma_sync(%a: !moeq_gpu.tile<64x64xbf16>, %b: !moeq_gpu.tile<64x64xf16>, %c: !moeq_gpu.fragment<64x64xf32>) {
+  // expected-error@+1 {{expects operands of 8-bit floats, bf16, f16 or i8, got 'bf16' and 'f16'}}
+  %0 = moeq_gpu.mma_sync %a, %b, %c : !moeq_gpu.tile<64x64xbf16>, !moeq_gpu.tile<64x64xf16> -> !moeq_gpu.fragment<64x64xf32>
+  return
+}
+
+// -----
+
+func.func @mma_sync_shape(%a: !moeq_gpu.tile<64x64xbf16>, %b: !moeq_gpu.tile<32x64xbf16>, %c: !moeq_gpu.fragment<64x64xf32>) {
+  // expected-error@+1 {{expects a result of 64x32, got '!moeq_gpu.fragment<64x64xf32>'}}
+  %0 = moeq_gpu.mma_sync %a, %b, %c : !moeq_gpu.tile<64x64xbf16>, !moeq_gpu.tile<32x64xbf16> -> !moeq_gpu.fragment<64x64xf32>
+  return
+}

@@ -100,8 +100,8 @@ gpu.module @kernels {
         %t = arith.truncf %x : f32 to bf16
         moeq_gpu.yield %t : bf16
       } -> !out
-      // CHECK: moeq_gpu.store %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}[%{{.*}}, %{{.*}}] pitch(%{{.*}}) row_end(%{{.*}}) column_end(%{{.*}})
-      moeq_gpu.store %v, %staging, %map_out, %c[%row, %column] pitch(%pitch) row_end(%end) column_end(%n) : !out, !staging, !map_out
+      // CHECK: moeq_gpu.store %{{.*}}, %{{.*}}, %{{.*}}[%{{.*}}, %{{.*}}] pitch(%{{.*}}) row_end(%{{.*}}) column_end(%{{.*}}) map(%{{.*}} : !moeq_gpu.tensor_map<64x64xbf16>)
+      moeq_gpu.store %v, %staging, %c[%row, %column] pitch(%pitch) row_end(%end) column_end(%n) map(%map_out : !map_out) : !out, !staging
       // CHECK: moeq_gpu.store_wait
       moeq_gpu.store_wait
     }
@@ -132,6 +132,41 @@ gpu.module @cluster_kernels {
       moeq_gpu.ring.fill %ring[%cursor] from(%map at %taken, %taken) shared(%same) : !pair, !half_map
     } consumers(2, 232) {
     ^bb0(%warpgroup: i32):
+    }
+    llvm.return
+  }
+}
+
+!sync_stages = !moeq_gpu.tile<256x64xbf16>
+!sync_tile = !moeq_gpu.tile<64x64xbf16>
+!sync_acc = !moeq_gpu.fragment<64x64xf32>
+
+gpu.module @sync_kernels {
+  // CHECK-LABEL: llvm.func @sync
+  llvm.func @sync(%a: !llvm.ptr<1>, %indices: !llvm.ptr<1>, %row: i32, %end: i32, %n: i32) {
+    %pitch = arith.extui %n : i32 to i64
+    %stages = moeq_gpu.alloc : !sync_stages
+    // CHECK: moeq_gpu.roles consumers(1, 240)
+    moeq_gpu.roles consumers(1, 240) {
+    ^bb0(%warpgroup: i32):
+      %staging = moeq_gpu.alloc : !sync_tile
+      // CHECK: %[[R:.*]]:4 = moeq_gpu.locate_rows %{{.*}} end(%{{.*}}) pitch(%{{.*}}) : i64, i64, i64, i64
+      %r:4 = moeq_gpu.locate_rows %row end(%end) pitch(%n) : i64, i64, i64, i64
+      // CHECK: moeq_gpu.locate_rows %{{.*}} end(%{{.*}}) pitch(%{{.*}}) indices(%{{.*}}) : i64
+      %g = moeq_gpu.locate_rows %row end(%end) pitch(%n) indices(%indices) : i64
+      %tile = moeq_gpu.subtile %stages[%warpgroup] : !sync_stages -> !sync_tile
+      // CHECK: moeq_gpu.copy %{{.*}}[%{{.*}}] columns(%{{.*}}) rows(%[[R]]#0, %[[R]]#1, %[[R]]#2, %[[R]]#3) to %{{.*}} : <64x64xbf16>
+      moeq_gpu.copy %a[%row] columns(%n) rows(%r#0, %r#1, %r#2, %r#3) to %tile : !sync_tile
+      %zero = moeq_gpu.zero : !sync_acc
+      // CHECK: moeq_gpu.mma_sync %{{.*}}, %{{.*}}, %{{.*}} : <64x64xbf16>, <64x64xbf16> -> <64x64xf32>
+      %d = moeq_gpu.mma_sync %tile, %tile, %zero : !sync_tile, !sync_tile -> !sync_acc
+      %v = moeq_gpu.map(%d : !sync_acc) at(%row, %row) {
+      ^bb0(%x: f32, %i: index, %j: index):
+        %t = arith.truncf %x : f32 to bf16
+        moeq_gpu.yield %t : bf16
+      } -> !moeq_gpu.fragment<64x64xbf16>
+      // CHECK: moeq_gpu.store %{{.*}}, %{{.*}}, %{{.*}}[%{{.*}}, %{{.*}}] pitch(%{{.*}}) : <64x64xbf16>, <64x64xbf16>
+      moeq_gpu.store %v, %staging, %a[%row, %row] pitch(%pitch) : !moeq_gpu.fragment<64x64xbf16>, !sync_tile
     }
     llvm.return
   }

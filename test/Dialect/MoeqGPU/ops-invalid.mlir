@@ -267,7 +267,7 @@ func.func @map_row(%a: !moeq_gpu.fragment<64x64xf32>, %i: i32) {
 !map = !moeq_gpu.tensor_map<64x128xi8>
 func.func @store_element(%f: !moeq_gpu.fragment<64x128xi8>, %t: !moeq_gpu.tile<64x128xi8>, %m: !map, %p: !llvm.ptr<1>, %i: i32, %n: i64) {
   // expected-error@+1 {{expects elements of 16 or 32 bits, got 'i8'}}
-  moeq_gpu.store %f, %t, %m, %p[%i, %i] pitch(%n) : !moeq_gpu.fragment<64x128xi8>, !moeq_gpu.tile<64x128xi8>, !map
+  moeq_gpu.store %f, %t, %p[%i, %i] pitch(%n) map(%m : !map) : !moeq_gpu.fragment<64x128xi8>, !moeq_gpu.tile<64x128xi8>
   return
 }
 
@@ -276,7 +276,7 @@ func.func @store_element(%f: !moeq_gpu.fragment<64x128xi8>, %t: !moeq_gpu.tile<6
 !map = !moeq_gpu.tensor_map<64x64xbf16>
 func.func @store_tile(%f: !moeq_gpu.fragment<64x64xbf16>, %t: !moeq_gpu.tile<64x128xbf16>, %m: !map, %p: !llvm.ptr<1>, %i: i32, %n: i64) {
   // expected-error@+1 {{expects a value of 64 rows and a tile like it, got '!moeq_gpu.fragment<64x64xbf16>' and '!moeq_gpu.tile<64x128xbf16>'}}
-  moeq_gpu.store %f, %t, %m, %p[%i, %i] pitch(%n) : !moeq_gpu.fragment<64x64xbf16>, !moeq_gpu.tile<64x128xbf16>, !map
+  moeq_gpu.store %f, %t, %p[%i, %i] pitch(%n) map(%m : !map) : !moeq_gpu.fragment<64x64xbf16>, !moeq_gpu.tile<64x128xbf16>
   return
 }
 
@@ -285,7 +285,7 @@ func.func @store_tile(%f: !moeq_gpu.fragment<64x64xbf16>, %t: !moeq_gpu.tile<64x
 !map = !moeq_gpu.tensor_map<32x64xbf16>
 func.func @store_map(%f: !moeq_gpu.fragment<64x64xbf16>, %t: !moeq_gpu.tile<64x64xbf16>, %m: !map, %p: !llvm.ptr<1>, %i: i32, %n: i64) {
   // expected-error@+1 {{expects a tensor map of 64 rows of 'bf16', got '!moeq_gpu.tensor_map<32x64xbf16>'}}
-  moeq_gpu.store %f, %t, %m, %p[%i, %i] pitch(%n) : !moeq_gpu.fragment<64x64xbf16>, !moeq_gpu.tile<64x64xbf16>, !map
+  moeq_gpu.store %f, %t, %p[%i, %i] pitch(%n) map(%m : !map) : !moeq_gpu.fragment<64x64xbf16>, !moeq_gpu.tile<64x64xbf16>
   return
 }
 

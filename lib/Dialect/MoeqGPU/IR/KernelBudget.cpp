@@ -22,9 +22,10 @@ KernelBudget mlir::moeq_gpu::getKernelBudget(RolesOp roles) {
   KernelBudget budget;
   int64_t consumers = roles.getConsumers();
   budget.threads = roles.getNumThreads();
+  budget.producers = roles.getNumProducers();
   budget.registers =
-      kWarpgroupThreads *
-      (roles.getProducerRegisters() + consumers * roles.getConsumerRegisters());
+      kWarpgroupThreads * (budget.producers * roles.getProducerRegisters() +
+                           consumers * roles.getConsumerRegisters());
   // One for the CTA, one for the stores of each consumer, and one for its
   // turns.
   budget.namedBarriers = 1 + consumers;
@@ -96,14 +97,16 @@ LogicalResult RolesOp::verifyRegions() {
              << who << ", got " << registers;
     return success();
   };
-  if (failed(checkRegisters(getProducerRegisters(), "producer")) ||
+  bool hasProducer = getNumProducers() != 0;
+  if ((hasProducer &&
+       failed(checkRegisters(getProducerRegisters(), "producer"))) ||
       failed(checkRegisters(getConsumerRegisters(), "consumers")))
     return failure();
   if (getConsumer().getNumArguments() != 1 ||
       !getConsumer().getArgument(0).getType().isInteger(32))
     return emitOpError("expects one i32 argument of the consumer region, got ")
            << getConsumer().getNumArguments() << " arguments";
-  if (getProducer().getNumArguments() != 0)
+  if (hasProducer && getProducer().getNumArguments() != 0)
     return emitOpError("expects no argument of the producer region, got ")
            << getProducer().getNumArguments();
   if (!isa<FunctionOpInterface>((*this)->getParentOp()))
@@ -132,6 +135,8 @@ LogicalResult RolesOp::verifyRegions() {
     return emitOpError("expects at most ")
            << limit << " bytes of shared memory on " << (*chip)->name
            << ", got " << budget.sharedMemory;
+  if (!hasProducer && !budget.barrierOffsets.empty())
+    return emitOpError("expects a producer that fills the rings, got none");
   // A stage is for all consumers, or where they take turns for one; producers
   // write to each other in a cluster.
   for (auto &[op, offset] : budget.barrierOffsets) {

@@ -181,6 +181,22 @@ LogicalResult RingGatherOp::verify() {
   return success();
 }
 
+LogicalResult CopyOp::verify() {
+  TileType tile = getTile().getType();
+  if (tile.getNumPanels() != 1)
+    return emitOpError("expects a tile of one panel, got ")
+           << tile.getNumPanels();
+  auto roles = (*this)->getParentOfType<RolesOp>();
+  if (!roles || roles.getNumProducers() != 0)
+    return emitOpError("expects to be in a kernel without a producer");
+  // Eight threads a row.
+  int64_t rows = roles.getNumThreads() / 8, rounds = getOffsets().size();
+  if (rounds * rows != tile.getRows())
+    return emitOpError("expects an offset for each ")
+           << rows << " rows of " << tile << ", got " << rounds;
+  return success();
+}
+
 LogicalResult RingWaitOp::verify() {
   ArrayRef<TileType> payload = getRing().getType().getPayload();
   if (payload.empty())
@@ -207,9 +223,11 @@ LogicalResult RingReceiveOp::verify() {
 // Fragments
 //===----------------------------------------------------------------------===//
 
-LogicalResult MmaOp::verify() {
-  TileType a = getA().getType(), b = getB().getType();
-  FragmentType result = getResult().getType();
+// Whether tensor cores multiply `a` and `b`, tiles of one panel of K, to
+// `result`.
+static LogicalResult verifyProduct(Operation *op, TileType a, TileType b,
+                                   FragmentType result, bool transposeA = false,
+                                   bool transposeB = false) {
   auto isFloat8 = [](Type type) {
     return isa<Float8E4M3FNType, Float8E5M2Type>(type);
   };
@@ -219,34 +237,42 @@ LogicalResult MmaOp::verify() {
       (elementA == elementB && (elementA.isBF16() || elementA.isF16()));
   bool isInteger = elementA.isInteger(8) && elementB.isInteger(8);
   if (!isFloat && !isInteger)
-    return emitOpError(
+    return op->emitOpError(
                "expects operands of 8-bit floats, bf16, f16 or i8, got ")
            << elementA << " and " << elementB;
   if (isFloat ? !result.getElementType().isF32()
               : !result.getElementType().isInteger(32))
-    return emitOpError("expects a result of ")
+    return op->emitOpError("expects a result of ")
            << (isFloat ? "f32" : "i32") << ", got " << result.getElementType();
-  if ((getTransposeA() || getTransposeB()) &&
-      elementA.getIntOrFloatBitWidth() != 16)
-    return emitOpError("expects 16-bit operands to transpose, got ")
+  if ((transposeA || transposeB) && elementA.getIntOrFloatBitWidth() != 16)
+    return op->emitOpError("expects 16-bit operands to transpose, got ")
            << elementA;
   // The extents of an operand: those of the result, and K.
   auto getExtents = [](TileType tile, bool transposed) {
     return transposed ? std::pair(tile.getColumns(), tile.getRows())
                       : std::pair(tile.getRows(), tile.getColumns());
   };
-  auto [rows, depth] = getExtents(a, getTransposeA());
-  auto [columns, depthB] = getExtents(b, getTransposeB());
+  auto [rows, depth] = getExtents(a, transposeA);
+  auto [columns, depthB] = getExtents(b, transposeB);
   if (depth != depthB || depth != a.getPanelColumns())
-    return emitOpError(
+    return op->emitOpError(
                "expects operands of one panel and the same columns, got ")
            << a << " and " << b;
   if (rows != result.getRows() || columns != result.getColumns())
-    return emitOpError("expects a result of ")
+    return op->emitOpError("expects a result of ")
            << rows << 'x' << columns << ", got " << result;
+  return success();
+}
+
+LogicalResult MmaOp::verify() {
+  FragmentType result = getResult().getType();
+  if (failed(verifyProduct(*this, getA().getType(), getB().getType(), result,
+                           getTransposeA(), getTransposeB())))
+    return failure();
+  int64_t columns = result.getColumns();
   if (columns > 256)
     return emitOpError("expects at most 256 rows of b, got ") << columns;
-  if (isInteger && columns > 32 && columns % 16 != 0)
+  if (result.getElementType().isInteger() && columns > 32 && columns % 16 != 0)
     return emitOpError("expects a multiple of 16 rows of b, past 32, for "
                        "integers, got ")
            << columns;
@@ -254,6 +280,11 @@ LogicalResult MmaOp::verify() {
     return emitOpError("expects an accumulator of ")
            << result << ", got " << getAccumulator().getType();
   return success();
+}
+
+LogicalResult MmaSyncOp::verify() {
+  return verifyProduct(*this, getA().getType(), getB().getType(),
+                       getResult().getType());
 }
 
 LogicalResult SliceOp::verify() {
@@ -339,7 +370,6 @@ LogicalResult MapOp::verifyRegions() {
 LogicalResult StoreOp::verify() {
   FragmentType value = getValue().getType();
   TileType staging = getStaging().getType();
-  TensorMapType map = getMap().getType();
   Type element = value.getElementType();
   if (element.getIntOrFloatBitWidth() < 16)
     return emitOpError("expects elements of 16 or 32 bits, got ") << element;
@@ -348,6 +378,9 @@ LogicalResult StoreOp::verify() {
       staging.getElementType() != element)
     return emitOpError("expects a value of 64 rows and a tile like it, got ")
            << value << " and " << staging;
+  if (!getMap())
+    return success();
+  TensorMapType map = getMap().getType();
   if (map.getRows() != 64 || map.getElementType() != element)
     return emitOpError("expects a tensor map of 64 rows of ")
            << element << ", got " << map;

@@ -50,8 +50,8 @@ struct KernelBudget {
   int64_t sharedMemory = 0;
   /// The CTAs of a cluster.
   int64_t cluster = 1;
-  /// The threads of the CTA.
-  int64_t threads = 0;
+  /// The threads of the CTA, and the warpgroups of it before the consumers.
+  int64_t threads = 0, producers = 1;
   /// The registers of all threads after they have been shared out.
   int64_t registers = 0;
   /// The named barriers, that of the whole CTA included.

@@ -51,6 +51,28 @@ def MoeqGPU_MmaOp : MoeqGPU_Op<"mma"> {
   let hasVerifier = 1;
 }
 
+def MoeqGPU_MmaSyncOp : MoeqGPU_Op<"mma_sync", [AllTypesMatch<["accumulator", "result"]>]> {
+  let summary = "a matmul that has ended when the next op begins";
+  let description = [{
+    `A * B^T + accumulator` like `mma`, by the instructions that each warp has:
+    `ldmatrix` and `mma.sync`, of sm_80 and later. 8-bit floats are widened to
+    f16, which is exact, where the target of the module does not multiply them.
+
+    ```mlir
+    %d = moeq_gpu.mma_sync %a, %b, %c
+        : !moeq_gpu.tile<64x64xbf16>, !moeq_gpu.tile<128x64xbf16>
+        -> !moeq_gpu.fragment<64x128xf32>
+    ```
+  }];
+  let arguments = (ins MoeqGPU_TileType:$a, MoeqGPU_TileType:$b,
+                       MoeqGPU_FragmentType:$accumulator);
+  let results = (outs MoeqGPU_FragmentType:$result);
+  let assemblyFormat = [{
+    $a `,` $b `,` $accumulator attr-dict `:` type($a) `,` type($b) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
 def MoeqGPU_MmaWaitOp : MoeqGPU_Op<"mma_wait", [AllTypesMatch<["fragments", "results"]>]> {
   let summary = "waits until at most `pending` matmuls are in flight";
   let description = [{
@@ -206,21 +228,22 @@ def MoeqGPU_StoreOp : MoeqGPU_Op<"store", [AttrSizedOperandSegments]> {
   let description = [{
     Element (i, j) goes to (row + i, column + j), through the tile `staging`,
     which is free again at the next `store` that uses it. Elements beyond
-    `row_end` and `column_end` are not written. Where all rows exist the tile is
-    stored by TMA through `map`, else in 16-byte pieces. `column_end` and
-    `pitch` are multiples of 16 bytes.
+    `row_end` and `column_end` are not written. Where there is a `map` and all
+    rows exist the tile is stored by TMA, else in 16-byte pieces. Without a map
+    every chip has the instructions. `column_end` and `pitch` are multiples of 16
+    bytes.
 
     ```mlir
-    moeq_gpu.store %f, %staging, %map, %c[%row, %column] pitch(%n64) row_end(%row_end)
-        : !moeq_gpu.fragment<64x128xbf16>, !moeq_gpu.tile<64x128xbf16>, !map_c
+    moeq_gpu.store %f, %staging, %c[%row, %column] pitch(%n64) row_end(%row_end) map(%map : !map_c)
+        : !moeq_gpu.fragment<64x128xbf16>, !moeq_gpu.tile<64x128xbf16>
     ```
   }];
-  let arguments = !con((ins MoeqGPU_FragmentType:$value, MoeqGPU_TileType:$staging,
-                            MoeqGPU_TensorMapType:$map), MoeqGPU_Place<(ins)>.arguments);
+  let arguments = !con((ins MoeqGPU_FragmentType:$value, MoeqGPU_TileType:$staging),
+                       MoeqGPU_Place<(ins Optional<MoeqGPU_TensorMapType>:$map)>.arguments);
   let assemblyFormat = [{
-    $value `,` $staging `,` $map `,` $base `[` $row `,` $column `]`
+    $value `,` $staging `,` $base `[` $row `,` $column `]`
     `pitch` `(` $pitch `)` (`row_end` `(` $row_end^ `)`)? (`column_end` `(` $column_end^ `)`)?
-    attr-dict `:` type($value) `,` type($staging) `,` type($map)
+    (`map` `(` $map^ `:` type($map) `)`)? attr-dict `:` type($value) `,` type($staging)
   }];
   let hasVerifier = 1;
 }

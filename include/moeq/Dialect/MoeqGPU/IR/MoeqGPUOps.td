@@ -371,6 +371,54 @@ def MoeqGPU_RingReleaseOp : MoeqGPU_RingOp<"release"> {
 }
 
 //===----------------------------------------------------------------------===//
+// Copies by all threads
+//===----------------------------------------------------------------------===//
+
+def MoeqGPU_LocateRowsOp : MoeqGPU_Op<"locate_rows"> {
+  let summary = "where the rows are that a thread copies pieces of";
+  let description = [{
+    Rows of a row-major matrix of `pitch` elements a row, from `row` on. Eight
+    neighbouring threads copy a row; result i is the offset in elements of the
+    row that is i times as many rows further as the threads copy at a time. With
+    `indices` it is that of the row whose number is found there in place of its
+    own. It is -1 where the row is not below `end`, or its index is negative.
+    Executed by the consumers of a kernel without a producer.
+
+    ```mlir
+    %r:4 = moeq_gpu.locate_rows %row end(%row_end) pitch(%k) : i64, i64, i64, i64
+    ```
+  }];
+  let arguments = (ins I32:$row, I32:$end, I32:$pitch, Optional<MoeqGPU_GlobalPointer>:$indices);
+  let results = (outs Variadic<I64>:$offsets);
+  let assemblyFormat = [{
+    $row `end` `(` $end `)` `pitch` `(` $pitch `)` (`indices` `(` $indices^ `)`)? attr-dict
+    `:` type($offsets)
+  }];
+}
+
+def MoeqGPU_CopyOp : MoeqGPU_Op<"copy"> {
+  let summary = "starts the copies of rows to a tile, by all threads";
+  let description = [{
+    The columns from `column` on of the rows at `offsets`, which `locate_rows`
+    found, in pieces of 16 bytes. Columns from `columns` on, a multiple of 16
+    bytes, and rows at -1 are zeros, and not read. The copies have been made when
+    each thread has waited for its own (`nvvm.cp.async.wait.group`) and for the
+    others.
+
+    ```mlir
+    moeq_gpu.copy %a[%k] columns(%depth) rows(%r#0, %r#1) to %tile : !moeq_gpu.tile<64x128xi8>
+    ```
+  }];
+  let arguments = (ins MoeqGPU_GlobalPointer:$base, I32:$column, I32:$columns,
+                       Variadic<I64>:$offsets, MoeqGPU_TileType:$tile);
+  let assemblyFormat = [{
+    $base `[` $column `]` `columns` `(` $columns `)` `rows` `(` $offsets `)` `to` $tile attr-dict
+    `:` type($tile)
+  }];
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
 // Roles
 //===----------------------------------------------------------------------===//
 
@@ -382,6 +430,8 @@ def MoeqGPU_RolesOp : MoeqGPU_Op<"roles", [SingleBlockImplicitTerminator<"YieldO
     the number of the warpgroup among the consumers. Each side gets its number of
     registers a thread. Before, all threads see the barriers of the rings, and
     those of a cluster wait for each other at the end.
+    Without a producer all warpgroups are consumers, with the registers that
+    they start with, and there are no rings.
 
     The verifier computes the shared memory, the registers and the barriers of
     the kernel and rejects what the chip cannot hold.
@@ -393,20 +443,26 @@ def MoeqGPU_RolesOp : MoeqGPU_Op<"roles", [SingleBlockImplicitTerminator<"YieldO
     ^bb0(%warpgroup: i32):
       ...
     }
+    moeq_gpu.roles consumers(2, 240) {
+    ^bb0(%warpgroup: i32):
+      ...
+    }
     ```
   }];
-  let arguments = (ins I64Attr:$producer_registers,
+  let arguments = (ins DefaultValuedAttr<I64Attr, "0">:$producer_registers,
                        ConfinedAttr<I64Attr, [IntPositive]>:$consumers,
                        I64Attr:$consumer_registers);
-  let regions = (region SizedRegion<1>:$producer, SizedRegion<1>:$consumer);
+  let regions = (region MaxSizedRegion<1>:$producer, SizedRegion<1>:$consumer);
   let assemblyFormat = [{
-    `producer` `(` $producer_registers `)` $producer
+    (`producer` `(` $producer_registers^ `)` $producer)?
     `consumers` `(` $consumers `,` $consumer_registers `)` $consumer attr-dict
   }];
   let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
     /// The threads of the CTA.
-    int64_t getNumThreads() { return 128 * (1 + getConsumers()); }
+    int64_t getNumThreads() { return 128 * (getNumProducers() + getConsumers()); }
+    /// The warpgroups before the consumers: 1, or 0 where there is no producer.
+    int64_t getNumProducers() { return getProducer().empty() ? 0 : 1; }
   }];
 }
 
