@@ -19,7 +19,8 @@ static constexpr int64_t kMiB = 1 << 20;
 static constexpr Chip kChips[] = {
     {"sm_80", 108, 166912, 40 * kMiB, 70, 80, 312, 312, 2039, false, false},
     {"sm_89", 142, 101376, 96 * kMiB, 78, 84, 733, 362, 864, true, false},
-    {"sm_90a", 132, 232448, 50 * kMiB, 80, 80, 1505, 770, 4262, true, true},
+    {"sm_90a", 132, 232448, 50 * kMiB, 80, 80, 1505, 770, 4262, true, true,
+     /*hasWgmma=*/true},
     {"sm_100a", 148, 232448, 126 * kMiB, 86, 86, 4500, 2250, 8000, true, true},
     {"sm_120a", 170, 101376, 96 * kMiB, 87, 87, 419, 209, 1792, true, true},
 };

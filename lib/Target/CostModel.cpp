@@ -17,10 +17,11 @@ using namespace mlir::moeq;
 /// Rows of a wgmma instruction, and bytes of K in a stage.
 static constexpr int64_t kInstructionRows = 64, kStageDepthBytes = 128;
 /// Shared memory: for the stores of a consumer warpgroup, the same with swapped
-/// operands, of the two barriers of a stage, and of the mailbox of a dynamic
-/// schedule.
+/// operands and without wgmma, of the two barriers of a stage, and of the
+/// mailbox of a dynamic schedule.
 static constexpr int64_t kStagingBytes = 16384, kSwappedStagingBytes = 8192,
-                         kBarrierBytes = 16, kMailboxBytes = 128;
+                         kSyncStagingBytes = 8192, kBarrierBytes = 16,
+                         kMailboxBytes = 128;
 static constexpr int64_t kMaxStages = 8, kMaxSwappedStages = 12;
 /// Row tiles of a raster group: the weights that 8 of them share stay in the
 /// L2.
@@ -28,9 +29,9 @@ static constexpr int64_t kRaster = 8;
 /// The step between the numbers of rows that a tile with swapped operands has:
 /// those of wgmma's N operand.
 static constexpr int64_t kRowStep = 8, kIntegerRowStep = 16;
-/// Rows of a tile with swapped operands whose sums are promoted: there are two
-/// for each.
-static constexpr int64_t kMaxPromotedRows = 128;
+/// Rows of a tile with swapped operands, or columns of one without wgmma, whose
+/// sums are promoted: there are two for each.
+static constexpr int64_t kMaxPromotedRows = 128, kMaxPromotedColumns = 128;
 /// The clock under a tensor-core load on an H200, Hz; taken for other chips
 /// too.
 static constexpr double kClock = 1.55e9;
@@ -86,11 +87,13 @@ StringRef MatmulCost::getBound() const {
   return most == l2 ? "L2" : "shared memory";
 }
 
-int64_t moeq::getSharedMemoryBytes(ConfigAttr config, int64_t rowBytes) {
+int64_t moeq::getSharedMemoryBytes(const Chip &chip, ConfigAttr config,
+                                   int64_t rowBytes) {
   int64_t staging = config.getSwapAb()
                         ? kSwappedStagingBytes +
                               llvm::alignTo(config.getTile()[0] * rowBytes, 16)
-                        : kStagingBytes;
+                    : chip.hasWgmma ? kStagingBytes
+                                    : kSyncStagingBytes;
   return config.getStages() *
              ((config.getTile()[0] + config.getTile()[1]) * kStageDepthBytes +
               kBarrierBytes) +
@@ -121,7 +124,7 @@ MatmulCost moeq::estimateCost(const Chip &chip, const MatmulProblem &problem,
   int64_t step = problem.isInteger ? kIntegerRowStep : kRowStep;
   double columns = config.getTile()[1], depth = problem.depth;
   MatmulCost cost;
-  cost.bytes = getSharedMemoryBytes(config, problem.rowBytes);
+  cost.bytes = getSharedMemoryBytes(chip, config, problem.rowBytes);
   cost.tiles = cost.tensorCore = cost.sharedMemory = cost.l2 = cost.epilogue =
       0;
   // The rows of a group are random: their mean, and a deviation to each side.
@@ -183,17 +186,20 @@ struct Shape {
 };
 } // namespace
 
-static SmallVector<Shape> getShapes(const MatmulProblem &problem) {
+static SmallVector<Shape> getShapes(const Chip &chip,
+                                    const MatmulProblem &problem) {
+  int64_t maxColumns = problem.maxTileColumns;
+  if (problem.promotes && !chip.hasWgmma)
+    maxColumns = std::min(maxColumns, kMaxPromotedColumns);
   SmallVector<Shape> shapes;
   for (int64_t rows : {128, 64}) {
     if (rows < 128 && problem.rows > rows) // Weights are read once a row tile.
       continue;
     for (int64_t columns : {256, 128, 64})
-      if (columns <= problem.maxTileColumns &&
-          columns % problem.columnStep == 0)
+      if (columns <= maxColumns && columns % problem.columnStep == 0)
         shapes.push_back({rows, columns, rows / kInstructionRows, false});
   }
-  if (!problem.canSwap)
+  if (!problem.canSwap || !chip.hasWgmma)
     return shapes;
   auto addSwapped = [&](int64_t columns, int64_t consumers,
                         ArrayRef<int64_t> allRows) {
@@ -216,9 +222,9 @@ SmallVector<RankedConfig> moeq::rankConfigs(MLIRContext *context,
                                             const MatmulProblem &problem) {
   SmallVector<RankedConfig> ranked;
   // Tiles at the end of a group cost less: CTAs take them as they become free.
-  Schedule schedule =
-      problem.isGrouped ? Schedule::Dynamic : Schedule::Persistent;
-  for (const Shape &shape : getShapes(problem)) {
+  Schedule schedule = problem.isGrouped && chip.hasWgmma ? Schedule::Dynamic
+                                                         : Schedule::Persistent;
+  for (const Shape &shape : getShapes(chip, problem)) {
     auto getConfig = [&](int64_t stages) {
       return ConfigAttr::get(context, {shape.rows, shape.columns}, stages,
                              shape.consumers, schedule, shape.swapAb,
@@ -226,7 +232,7 @@ SmallVector<RankedConfig> moeq::rankConfigs(MLIRContext *context,
     };
     int64_t stages = shape.swapAb ? kMaxSwappedStages : kMaxStages;
     while (stages > 1 &&
-           getSharedMemoryBytes(getConfig(stages), problem.rowBytes) >
+           getSharedMemoryBytes(chip, getConfig(stages), problem.rowBytes) >
                chip.sharedMemory)
       --stages;
     if (stages == 1) // A ring of one stage overlaps nothing.

@@ -23,43 +23,65 @@ protected:
   }
   ConfigAttr getConfig(int64_t rows, int64_t columns, int64_t stages,
                        Schedule schedule = Schedule::Persistent) {
-    return ConfigAttr::get(&context, {rows, columns}, stages, rows / 64,
-                           schedule,
-                           /*swapAb=*/false, /*splitK=*/1, /*raster=*/8, /*cluster=*/1);
+    return ConfigAttr::get(
+        &context, {rows, columns}, stages, rows / 64, schedule,
+        /*swapAb=*/false, /*splitK=*/1, /*raster=*/8, /*cluster=*/1);
   }
 
   MLIRContext context;
 };
 
 /// Operand stages as in getOperandTileBytes, 16 KiB a warpgroup, 16 bytes a
-/// stage.
+/// stage; 8 KiB without wgmma.
 TEST_F(CostModelTest, sharedMemory) {
-  EXPECT_EQ(getSharedMemoryBytes(getConfig(128, 256, 4)),
+  const Chip &hopper = getChip("sm_90a"), &ampere = getChip("sm_80");
+  EXPECT_EQ(getSharedMemoryBytes(hopper, getConfig(128, 256, 4)),
             getOperandTileBytes(128, 256, 128, 4, 8, 8) + 2 * 16384 + 4 * 16);
-  EXPECT_EQ(getSharedMemoryBytes(getConfig(64, 128, 3)),
+  EXPECT_EQ(getSharedMemoryBytes(ampere, getConfig(128, 256, 4)),
+            getOperandTileBytes(128, 256, 128, 4, 8, 8) + 2 * 8192 + 4 * 16);
+  EXPECT_EQ(getSharedMemoryBytes(hopper, getConfig(64, 128, 3)),
             getOperandTileBytes(64, 128, 64, 3, 16, 16) + 16384 + 3 * 16);
   // Two barriers and 16 bytes for each of the four stages of the mailbox.
-  EXPECT_EQ(getSharedMemoryBytes(getConfig(64, 128, 3, Schedule::Dynamic)),
-            getSharedMemoryBytes(getConfig(64, 128, 3)) + 4 * 32);
+  EXPECT_EQ(
+      getSharedMemoryBytes(hopper, getConfig(64, 128, 3, Schedule::Dynamic)),
+      getSharedMemoryBytes(hopper, getConfig(64, 128, 3)) + 4 * 32);
 }
 
 /// Each config fits every chip, and none that fits has more stages.
 TEST_F(CostModelTest, configsFit) {
   MatmulProblem problem{8, 32, 14336, 4096, 8, 8, 16, 8};
+  problem.isGrouped = problem.canSwap = true;
   for (const Chip &chip : getChips()) {
     SmallVector<RankedConfig> ranked = rankConfigs(&context, chip, problem);
     ASSERT_FALSE(ranked.empty()) << chip.name.str();
     for (const RankedConfig &candidate : ranked) {
       ConfigAttr config = candidate.config;
-      EXPECT_LE(getSharedMemoryBytes(config), chip.sharedMemory);
-      EXPECT_EQ(candidate.cost.bytes, getSharedMemoryBytes(config));
+      EXPECT_LE(candidate.cost.bytes, chip.sharedMemory);
+      EXPECT_EQ(candidate.cost.bytes, getSharedMemoryBytes(chip, config));
       EXPECT_GE(config.getStages(), 2);
-      ConfigAttr more = getConfig(config.getTile()[0], config.getTile()[1],
-                                  config.getStages() + 1, Schedule::Dynamic);
-      EXPECT_TRUE(config.getStages() == 8 ||
-                  getSharedMemoryBytes(more) > chip.sharedMemory);
+      auto more = ConfigAttr::get(&context, config.getTile(),
+                                  config.getStages() + 1, config.getConsumers(),
+                                  config.getSchedule(), config.getSwapAb(),
+                                  /*splitK=*/1, config.getRaster(),
+                                  /*cluster=*/1);
+      int64_t most = config.getSwapAb() ? 12 : 8;
+      EXPECT_TRUE(config.getStages() == most ||
+                  getSharedMemoryBytes(chip, more) > chip.sharedMemory);
+      if (!chip.hasWgmma) {
+        EXPECT_FALSE(config.getSwapAb());
+        EXPECT_EQ(config.getSchedule(), Schedule::Persistent);
+      }
     }
   }
+}
+
+/// Without wgmma, sums that are promoted have 128 columns at most.
+TEST_F(CostModelTest, promotedColumns) {
+  MatmulProblem problem{8, 1024, 14336, 4096, 8, 8, 16, 8};
+  problem.promotes = true;
+  for (const Chip &chip : getChips())
+    for (const RankedConfig &candidate : rankConfigs(&context, chip, problem))
+      EXPECT_LE(candidate.config.getTile()[1], chip.hasWgmma ? 256 : 128);
 }
 
 /// The largest tile wins at 512 rows a group and more, where all

@@ -16,6 +16,7 @@
 
 #include "moeq/Dialect/Moeq/IR/Moeq.h"
 #include "moeq/Dialect/MoeqGPU/IR/MoeqGPU.h"
+#include "moeq/Target/Chips.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
@@ -27,6 +28,13 @@ enum class ScalePlacement {
   Tensor, ///< One scale: of the whole left side, or of an expert's weight.
   Vector, ///< One scale a row of A, or a row of B (a column of C).
   Block,  ///< One scale for each 128 rows of B, aligned in an expert's weight.
+};
+
+/// How operands come to the tensor cores; what precedes and follows is the
+/// same.
+enum class OperandPath {
+  Async, ///< A producer warp, TMA and a ring of barriers; wgmma. Of sm_90a.
+  Sync,  ///< All threads copy by cp.async; ldmatrix and mma.sync. Of sm_80 on.
 };
 
 /// The elements of K that share a block scale, and that are summed before they
@@ -114,6 +122,10 @@ struct MatmulKernelSpec {
   /// The CTAs of a cluster, 1 or 2, which have neighbouring tiles. Rows or
   /// columns that are those of both come once for both.
   int64_t cluster = 1;
+  /// With the synchronous path: a persistent schedule; no swapped or transposed
+  /// operands, and no cluster.
+  OperandPath path = OperandPath::Async;
+  bool isSync() const { return path == OperandPath::Sync; }
   /// The bytes of shared memory that a CTA of the chip may have.
   int64_t sharedMemory = 232448;
 
@@ -126,11 +138,12 @@ struct MatmulKernelSpec {
 enum class MatmulParameter {
   LhsMap, ///< With `swapAb` an array of maps, with boxes for each row count.
   RhsMap, ///< Of the weights as [E * N, K].
-  OutMap, ///< Not with `swapAb`.
+  OutMap, ///< Not with `swapAb`. No maps with the synchronous path.
   Out,
   Offsets,    ///< Or the counts.
   Plan,       ///< In place of `Offsets`.
-  Lhs,        ///< With gathered rows, in place of the map.
+  Lhs,        ///< With gathered rows, in place of the map; synchronous.
+  Rhs,        ///< With the synchronous path.
   RowIndices, ///< Of gathered rows.
   LhsScale,
   RhsScale,
@@ -160,8 +173,8 @@ struct MatmulKernel {
 };
 
 /// Why this form of kernel cannot do `spec`, or nullopt where it can. Extents
-/// that are dynamic are taken to satisfy what TMA asks: rows of A, B and C are
-/// multiples of 16 bytes.
+/// that are dynamic are taken to satisfy what copies ask: rows of A, B and C
+/// are multiples of 16 bytes.
 std::optional<std::string> getUnsupportedReason(const MatmulKernelSpec &spec);
 
 /// Builds the kernel at the insertion point of `builder`, in a `gpu.module`.
@@ -170,10 +183,10 @@ FailureOr<MatmulKernel> buildMatmulKernel(OpBuilder &builder, Location loc,
                                           const MatmulKernelSpec &spec);
 
 /// The spec of a `moeq.matmul` or `moeq.grouped_matmul` on memrefs in component
-/// form, for a chip with `sharedMemory` bytes a CTA, or a reason in `reason`
-/// why this form of kernel cannot do it. Its name is empty.
+/// form, for `chip`, or a reason in `reason` why this form of kernel cannot do
+/// it. Its name is empty.
 FailureOr<MatmulKernelSpec>
-getMatmulKernelSpec(Operation *op, int64_t sharedMemory, std::string &reason);
+getMatmulKernelSpec(Operation *op, const moeq::Chip &chip, std::string &reason);
 
 } // namespace mlir::moeq_gpu
 

@@ -45,6 +45,8 @@ struct Chip {
   /// Whether a kernel may start before the previous one has ended
   /// (griddepcontrol).
   bool hasDependentLaunch;
+  /// Whether warpgroups multiply out of shared memory (wgmma).
+  bool hasWgmma = false;
 };
 
 /// Bytes that a kernel may use without asking: past it, shared memory is

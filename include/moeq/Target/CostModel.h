@@ -77,7 +77,8 @@ struct RankedConfig {
 /// Bytes of shared memory that a kernel with `config` uses: a ring of operand
 /// stages of 128 bytes of K, a staging buffer for each consumer warpgroup, and
 /// barriers.
-int64_t getSharedMemoryBytes(ConfigAttr config, int64_t rowBytes = 0);
+int64_t getSharedMemoryBytes(const Chip &chip, ConfigAttr config,
+                             int64_t rowBytes = 0);
 
 /// The cost of `problem` under `config` on `chip`.
 MatmulCost estimateCost(const Chip &chip, const MatmulProblem &problem,
@@ -86,7 +87,8 @@ MatmulCost estimateCost(const Chip &chip, const MatmulProblem &problem,
 /// The configs that fit `chip`, best first: tiles of 128 rows (or 64, where no
 /// group has more) and 64, 128 or 256 columns, a consumer warpgroup for 64
 /// rows; with swapped operands tiles of 64 to 256 columns and up to 256 rows,
-/// two consumers (one for 64 columns); as many stages as fit. Of those within 8
+/// two consumers (one for 64 columns; on chips with wgmma); as many stages as
+/// fit. Of those within 8
 /// % of the best, which is a tie, the best one without swapped operands is
 /// first: it compiles in a fraction of the time.
 SmallVector<RankedConfig> rankConfigs(MLIRContext *context, const Chip &chip,

@@ -48,8 +48,10 @@ private:
   }
 
   void buildFunction();
+  void buildOperands();
   void buildProducer(Region &region);
   void buildConsumer(Region &region);
+  void buildSyncConsumer(Region &region);
   /// The tile loop of a role: `body` gets the tile and what the loop carries,
   /// and returns that after it: the cursor; where the schedule is dynamic also
   /// the producer's number of the next tile, or how many tiles of others a
@@ -107,6 +109,7 @@ private:
     Value number, row;
     SmallVector<Value, 2> staging, rowVectors;
   };
+  Consumer buildConsumerState(Value number);
   void buildPassTurn(const Consumer &consumer) {
     if (isPingPong())
       TurnPassOp::create(b, consumer.number);
@@ -131,7 +134,20 @@ private:
   /// transposed.
   Value buildPart(Value tile, Value first, int64_t extent,
                   bool isTransposed = false);
-  struct BlockScales;
+  /// The loop of the synchronous path over all of a tile, whose rows and
+  /// columns all consumers copy; `own` is that of this consumer.
+  void buildSyncLoop(const Consumer &consumer, Tile tile, Tile own,
+                     SmallVectorImpl<Value> &accumulators);
+  Value buildSlot(Value stages, Value slot, TileType type);
+  /// The scales of a stage: that of the rows, a fragment or a scalar, and one
+  /// of the columns of each sum. Null or empty where the operand has none.
+  struct BlockScales {
+    Value lhs;
+    SmallVector<Value> rhs;
+    Value getRhs(int64_t product) const {
+      return rhs.empty() ? Value() : rhs[product];
+    }
+  };
   BlockScales buildBlockScales(Tile tile, Value k, int64_t products,
                                int64_t width);
   /// Where the scales of an operand with one a row and stage are, and whether
@@ -221,6 +237,8 @@ private:
   /// one, the distance to the next, their count. Producers of a cluster tell
   /// each other through `numbers`; `rank` is that of the CTA.
   Value tiles, first, step, count, numbers, rank;
+  /// The stages of the synchronous path, one below the other.
+  Value lhsStages, rhsStages;
 };
 
 } // namespace mlir::moeq_gpu

@@ -68,18 +68,22 @@ void MatmulBuilder::buildFunction() {
       addParameter(kind, b.getI32Type(), {});
   };
 
-  if (!spec.isGathered)
+  bool hasMaps = !spec.isSync();
+  if (hasMaps && !spec.isGathered)
     addMap(Kind::LhsMap, lhsMapType);
-  addMap(Kind::RhsMap, rhsMapType);
-  if (!spec.swapAb)
+  if (hasMaps)
+    addMap(Kind::RhsMap, rhsMapType);
+  if (hasMaps && !spec.swapAb)
     addMap(Kind::OutMap, outMapType);
   addParameter(Kind::Out, global, {b.getNamedAttr("llvm.noalias", unit)});
   if (spec.isGrouped)
     addInput(spec.isPlanned ? Kind::Plan : Kind::Offsets);
-  if (spec.isGathered) {
+  if (!hasMaps || spec.isGathered)
     addInput(Kind::Lhs);
+  if (!hasMaps)
+    addInput(Kind::Rhs);
+  if (spec.isGathered)
     addInput(Kind::RowIndices);
-  }
   if (spec.lhsScaleType)
     addInput(Kind::LhsScale);
   if (spec.rhsScaleType)
@@ -116,7 +120,7 @@ void MatmulBuilder::buildFunction() {
   kernel.function.setAllArgAttrs(attributes);
   kernel.function->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), unit);
   kernel.function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), unit);
-  kernel.threads = kWarpgroupThreads * (1 + spec.consumers);
+  kernel.threads = kWarpgroupThreads * (getNumProducers(spec) + spec.consumers);
   kernel.function->setAttr(
       NVVM::NVVMDialect::getMaxntidAttrName(),
       b.getDenseI32ArrayAttr({static_cast<int32_t>(kernel.threads), 1, 1}));
@@ -129,21 +133,18 @@ void MatmulBuilder::buildFunction() {
   b.setInsertionPointToStart(kernel.function.addEntryBlock(b));
 }
 
-MatmulKernel MatmulBuilder::build() {
-  int64_t stageDepth = getStageDepth(spec),
-          outPanel = TileType::kPanelBytes / getBytes(spec.out);
-  // A CTA of a cluster copies its part of a tile in one box.
-  lhsMapType = getOperandMap(
-      spec.swapAb ? spec.tileRows : spec.tileRows / spec.cluster, spec.lhs,
-      spec.lhsIsTransposed, spec.swapAb ? spec.getRowStep() : 0);
-  rhsMapType = getOperandMap(spec.tileColumns / spec.cluster, spec.rhs,
-                             spec.rhsIsTransposed, /*step=*/0);
-  outMapType = TensorMapType::get(context, kInstructionRows, outPanel, spec.out,
-                                  /*step=*/0);
-  lhsTile = getOperandTile(spec.tileRows, spec.lhs, spec.lhsIsTransposed);
-  rhsTile = getOperandTile(spec.tileColumns, spec.rhs, spec.rhsIsTransposed);
-  buildFunction();
-
+// Where operands come from, and the shared memory that they go to.
+void MatmulBuilder::buildOperands() {
+  if (spec.isSync()) {
+    auto buildStages = [&](TileType tile) {
+      return AllocOp::create(
+          b, TileType::get(context, spec.stages * tile.getRows(),
+                           tile.getColumns(), tile.getElementType()));
+    };
+    lhsStages = buildStages(lhsTile);
+    rhsStages = buildStages(rhsTile);
+    return;
+  }
   if (!spec.isGathered)
     lhsMap = TensorMapOp::create(b, lhsMapType, getParameter(Kind::LhsMap));
   rhsMap = TensorMapOp::create(b, rhsMapType, getParameter(Kind::RhsMap));
@@ -162,6 +163,23 @@ MatmulKernel MatmulBuilder::build() {
     mailbox = createMailbox(/*cluster=*/1, spec.consumers);
   if (isDynamic() && isCluster())
     numbers = createMailbox(spec.cluster, /*consumers=*/0);
+}
+
+MatmulKernel MatmulBuilder::build() {
+  int64_t stageDepth = getStageDepth(spec),
+          outPanel = TileType::kPanelBytes / getBytes(spec.out);
+  // A CTA of a cluster copies its part of a tile in one box.
+  lhsMapType = getOperandMap(
+      spec.swapAb ? spec.tileRows : spec.tileRows / spec.cluster, spec.lhs,
+      spec.lhsIsTransposed, spec.swapAb ? spec.getRowStep() : 0);
+  rhsMapType = getOperandMap(spec.tileColumns / spec.cluster, spec.rhs,
+                             spec.rhsIsTransposed, /*step=*/0);
+  outMapType = TensorMapType::get(context, kInstructionRows, outPanel, spec.out,
+                                  /*step=*/0);
+  lhsTile = getOperandTile(spec.tileRows, spec.lhs, spec.lhsIsTransposed);
+  rhsTile = getOperandTile(spec.tileColumns, spec.rhs, spec.rhsIsTransposed);
+  buildFunction();
+  buildOperands();
   columns = getExtent(spec.columns, Kind::Columns);
   outColumns = toOut(columns);
   if (isStatic(spec.depth)) {
@@ -210,8 +228,12 @@ MatmulKernel MatmulBuilder::build() {
   auto roles = RolesOp::create(b, getProducerRegisters(spec), spec.consumers,
                                getConsumerRegisters(spec));
   LLVM::ReturnOp::create(b, ValueRange());
-  buildProducer(roles.getProducer());
-  buildConsumer(roles.getConsumer());
+  if (spec.isSync()) {
+    buildSyncConsumer(roles.getConsumer());
+  } else {
+    buildProducer(roles.getProducer());
+    buildConsumer(roles.getConsumer());
+  }
   kernel.sharedMemory = getKernelBudget(roles).sharedMemory;
   return kernel;
 }
@@ -276,13 +298,9 @@ void MatmulBuilder::buildProducer(Region &region) {
   YieldOp::create(b);
 }
 
-void MatmulBuilder::buildConsumer(Region &region) {
-  OpBuilder::InsertionGuard guard(b);
-  Block &block = region.emplaceBlock();
-  Value consumer = block.addArgument(b.getI32Type(), b.getLoc());
-  b.setInsertionPointToStart(&block);
-  Value row = isPingPong() ? i32(0) : mul(consumer, i32(getConsumerRows(spec)));
-  Consumer state{consumer, row, {}, {}};
+MatmulBuilder::Consumer MatmulBuilder::buildConsumerState(Value number) {
+  Value row = isPingPong() ? i32(0) : mul(number, i32(getConsumerRows(spec)));
+  Consumer state{number, row, {}, {}};
   auto stagingType = spec.swapAb
                          ? TileType::get(context, getChunkColumns(spec),
                                          kInstructionRows, spec.out)
@@ -294,6 +312,15 @@ void MatmulBuilder::buildConsumer(Region &region) {
     for (const RowOperand &operand : getRowOperands())
       state.rowVectors.push_back(AllocOp::create(
           b, SharedVectorType::get(context, spec.tileRows, operand.element)));
+  return state;
+}
+
+void MatmulBuilder::buildConsumer(Region &region) {
+  OpBuilder::InsertionGuard guard(b);
+  Block &block = region.emplaceBlock();
+  Value consumer = block.addArgument(b.getI32Type(), b.getLoc());
+  b.setInsertionPointToStart(&block);
+  Consumer state = buildConsumerState(consumer);
   if (isPingPong()) { // The first turn is that of consumer 0.
     Value isLast = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, consumer,
                                          i32(spec.consumers - 1));

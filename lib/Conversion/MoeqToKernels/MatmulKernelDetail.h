@@ -14,15 +14,12 @@
 
 namespace mlir::moeq_gpu {
 
-/// The rows of a wgmma instruction, and the shared memory through which a
-/// consumer stores: one tile, or with `swapAb` two in turn.
+/// The rows that a consumer multiplies at a time, those of a wgmma instruction.
 constexpr int64_t kInstructionRows = 64;
-constexpr int64_t kStagingBytes = 16384;
-constexpr int64_t kSwappedStagingBytes = 4096;
 /// The stages of the mailbox through which the producer tells consumers their
 /// tiles: it may be as many tiles ahead.
 constexpr int64_t kMailboxStages = 4;
-/// What TMA asks of the pitch of a matrix.
+/// What copies ask of the pitch of a matrix.
 constexpr int64_t kPitchBytes = 16;
 
 inline int64_t getBytes(Type type) { return type.getIntOrFloatBitWidth() / 8; }
@@ -44,6 +41,12 @@ inline bool hasRaggedDepth(const MatmulKernelSpec &spec) {
 /// The consumers that share a tile.
 inline int64_t getTileConsumers(const MatmulKernelSpec &spec) {
   return spec.schedule == moeq::Schedule::PingPong ? 1 : spec.consumers;
+}
+
+/// The shared memory through which a consumer stores: one tile, or with
+/// `swapAb` each of two in turn.
+inline int64_t getStagingBytes(const MatmulKernelSpec &spec) {
+  return spec.swapAb ? 4096 : spec.isSync() ? 8192 : 16384;
 }
 
 /// The rows of the accumulator of a consumer.
@@ -82,9 +85,10 @@ inline int64_t getOperandRegisters(const MatmulKernelSpec &spec,
 /// the accumulator.
 inline int64_t getChunkColumns(const MatmulKernelSpec &spec) {
   if (spec.swapAb)
-    return kSwappedStagingBytes / kInstructionRows / getBytes(spec.out);
+    return getStagingBytes(spec) / kInstructionRows / getBytes(spec.out);
   constexpr int64_t spareRegisters = 64;
-  int64_t columns = kStagingBytes / kInstructionRows / getBytes(spec.out);
+  int64_t columns =
+      getStagingBytes(spec) / kInstructionRows / getBytes(spec.out);
   if (spec.gated)
     columns = std::min(columns, moeq::kGateGroup);
   int64_t least = TileType::kPanelBytes / getBytes(spec.out);
@@ -108,6 +112,8 @@ inline int64_t getProductColumns(const MatmulKernelSpec &spec,
 /// where that leaves registers for the rest.
 inline int64_t getProductsInFlight(const MatmulKernelSpec &spec,
                                    int64_t columns) {
+  if (spec.isSync())
+    return 1;
   if (spec.swapAb)
     return columns <= 96 ? 2 : 1;
   return columns + 2 * getProductColumns(spec, columns) > 384 ||
@@ -116,15 +122,23 @@ inline int64_t getProductsInFlight(const MatmulKernelSpec &spec,
              : 2;
 }
 
+/// The warpgroups that do nothing but copy.
+inline int64_t getNumProducers(const MatmulKernelSpec &spec) {
+  return spec.isSync() ? 0 : 1;
+}
+
 /// Registers a thread: a producer that copies needs few, one that gathers rows
 /// some more; consumers share the rest.
 inline int64_t getProducerRegisters(const MatmulKernelSpec &spec) {
+  if (spec.isSync())
+    return 0;
   if (spec.promote && !spec.swapAb)
     return spec.isGathered ? 32 : 24;
   return spec.isGathered ? 56 : 40;
 }
 inline int64_t getConsumerRegisters(const MatmulKernelSpec &spec) {
-  int64_t threads = kWarpgroupThreads * (1 + spec.consumers);
+  int64_t threads =
+      kWarpgroupThreads * (getNumProducers(spec) + spec.consumers);
   int64_t share = (getLaunchRegisters(threads) / kWarpgroupThreads -
                    getProducerRegisters(spec)) /
                   spec.consumers;

@@ -25,6 +25,54 @@ static int64_t getRowVectorBytes(const MatmulKernelSpec &spec) {
   return bytes;
 }
 
+// The shared memory of a CTA.
+static int64_t getSharedMemory(const MatmulKernelSpec &spec) {
+  int64_t shared =
+      spec.stages * (spec.tileRows + spec.tileColumns) * TileType::kPanelBytes +
+      spec.consumers * getStagingBytes(spec) * (spec.swapAb ? 2 : 1);
+  if (!spec.isSync())
+    shared += spec.stages * 16;
+  if (spec.swapAb)
+    shared += spec.consumers * getRowVectorBytes(spec);
+  if (spec.schedule != moeq::Schedule::Persistent)
+    shared += kMailboxStages * 32 * spec.cluster;
+  return shared;
+}
+
+// What the synchronous path does not have.
+static std::optional<std::string>
+getUnsupportedSync(const MatmulKernelSpec &spec) {
+  std::string text;
+  llvm::raw_string_ostream reason(text);
+  if (spec.swapAb) {
+    reason << "the weights are the first operand of wgmma only";
+    return text;
+  }
+  if (spec.schedule != moeq::Schedule::Persistent) {
+    reason << "the schedule is persistent without wgmma, got "
+           << moeq::stringifySchedule(spec.schedule);
+    return text;
+  }
+  if (spec.cluster != 1) {
+    reason << "a cluster shares copies by tensor maps, got one of "
+           << spec.cluster;
+    return text;
+  }
+  if (spec.contractsRows || spec.rhsIsTransposed) {
+    reason << "operands whose outer dimension is K are those of wgmma only";
+    return text;
+  }
+  // Eight threads copy a row.
+  int64_t rows = spec.consumers * kWarpgroupThreads / 8;
+  if (spec.tileColumns % rows != 0) {
+    reason << "the threads of " << spec.consumers << " consumers copy " << rows
+           << " rows at a time, got a tile of " << spec.tileColumns
+           << " columns";
+    return text;
+  }
+  return std::nullopt;
+}
+
 std::optional<std::string>
 mlir::moeq_gpu::getUnsupportedReason(const MatmulKernelSpec &spec) {
   std::string text;
@@ -98,6 +146,9 @@ mlir::moeq_gpu::getUnsupportedReason(const MatmulKernelSpec &spec) {
     reason << "there are 1 to 3 consumers, got " << spec.consumers;
     return text;
   }
+  if (spec.isSync())
+    if (std::optional<std::string> unsupported = getUnsupportedSync(spec))
+      return unsupported;
   if (spec.swapAb) {
     if (spec.promote && getConsumerRows(spec) != kInstructionRows) {
       reason
@@ -165,15 +216,7 @@ mlir::moeq_gpu::getUnsupportedReason(const MatmulKernelSpec &spec) {
     reason << "there are at least 2 stages, got " << spec.stages;
     return text;
   }
-  int64_t staging = spec.swapAb ? 2 * kSwappedStagingBytes : kStagingBytes;
-  int64_t shared =
-      spec.stages * (spec.tileRows + spec.tileColumns) * TileType::kPanelBytes +
-      spec.consumers * staging + spec.stages * 16;
-  if (spec.swapAb)
-    shared += spec.consumers * getRowVectorBytes(spec);
-  if (spec.schedule != moeq::Schedule::Persistent)
-    shared += kMailboxStages * 32 * spec.cluster;
-  if (shared > spec.sharedMemory) {
+  if (int64_t shared = getSharedMemory(spec); shared > spec.sharedMemory) {
     reason << "a CTA has " << spec.sharedMemory
            << " bytes of shared memory, needs " << shared;
     return text;
@@ -260,7 +303,7 @@ static FailureOr<OperandScales> getScales(const moeq::OperandInfo &info) {
 }
 
 FailureOr<MatmulKernelSpec>
-mlir::moeq_gpu::getMatmulKernelSpec(Operation *op, int64_t sharedMemory,
+mlir::moeq_gpu::getMatmulKernelSpec(Operation *op, const moeq::Chip &chip,
                                     std::string &reason) {
   MatmulView view(op);
   if (!view.out || !isa<MemRefType>(view.out.getType())) {
@@ -283,7 +326,8 @@ mlir::moeq_gpu::getMatmulKernelSpec(Operation *op, int64_t sharedMemory,
       return failure();
     }
   MatmulKernelSpec spec;
-  spec.sharedMemory = sharedMemory;
+  spec.path = chip.hasWgmma ? OperandPath::Async : OperandPath::Sync;
+  spec.sharedMemory = chip.sharedMemory;
   spec.lhs = lhs->getValueType();
   spec.rhs = rhs->getValueType();
   spec.out = cast<MemRefType>(view.out.getType()).getElementType();
@@ -339,6 +383,11 @@ mlir::moeq_gpu::getMatmulKernelSpec(Operation *op, int64_t sharedMemory,
   if (spec.rhsBlockScale == ScalePlacement::Vector) {
     spec.tileColumns = 128;
     spec.stages = 6;
+  }
+  if (spec.isSync()) {
+    spec.tileColumns = 128;
+    while (spec.stages > 2 && getSharedMemory(spec) > spec.sharedMemory)
+      --spec.stages;
   }
   // M, the pitch of A, which the spec does not have.
   if (int64_t pitch = lhs->shape.back();

@@ -25,13 +25,6 @@
 using namespace mlir;
 using namespace mlir::moeq_gpu;
 
-/// The scales of a stage: that of the rows, a fragment or a scalar, and one of
-/// the columns of each sum. Null or empty where the operand has none.
-struct MatmulBuilder::BlockScales {
-  Value lhs;
-  SmallVector<Value> rhs;
-};
-
 // The scales of a stage for `products` sums of `width` columns.
 MatmulBuilder::BlockScales MatmulBuilder::buildBlockScales(Tile tile, Value k,
                                                            int64_t products,
@@ -228,9 +221,8 @@ Value MatmulBuilder::buildPromotedLoop(const Consumer &consumer, Tile tile,
             done = partial;
             const BlockScales &scales = product.scales;
             Value &sum = sums[product.index];
-            sum = buildPromotion(
-                tile, partial, sum, scales.lhs,
-                scales.rhs.empty() ? Value() : scales.rhs[product.index]);
+            sum = buildPromotion(tile, partial, sum, scales.lhs,
+                                 scales.getRhs(product.index));
           };
           for (const BlockScales &scale : scales) {
             auto stage =

@@ -30,11 +30,7 @@ static LogicalResult outlineMatmul(OpTy op, gpu::GPUModuleOp module) {
   if (failed(chip))
     return failure();
   std::string reason;
-  FailureOr<MatmulKernelSpec> spec = failure();
-  if (chip->name == "sm_90a")
-    spec = getMatmulKernelSpec(op, chip->sharedMemory, reason);
-  else
-    reason = "wgmma is of sm_90a, not of " + chip->name.str();
+  FailureOr<MatmulKernelSpec> spec = getMatmulKernelSpec(op, *chip, reason);
   if (failed(spec)) {
     op.emitRemark("runs without tensor cores: ") << reason;
     return moeq::buildGeneralMatmul(op, module);
@@ -90,6 +86,9 @@ static LogicalResult outlineMatmul(OpTy op, gpu::GPUModuleOp module) {
       break;
     case MatmulParameter::Lhs:
       operands.push_back(view.lhs.front());
+      break;
+    case MatmulParameter::Rhs:
+      operands.push_back(weights);
       break;
     case MatmulParameter::RowIndices:
       operands.push_back(view.rows);

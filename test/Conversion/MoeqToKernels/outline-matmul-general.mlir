@@ -174,9 +174,40 @@ func.func @cluster(%a: memref<?x64xbf16>, %w: memref<64x64xbf16>, %c: memref<?x6
 // -----
 
 module attributes {moeq.target = #moeq.target<chip = "sm_89">} {
-  func.func @chip(%a: memref<?x64xbf16>, %w: memref<64x64xbf16>, %c: memref<?x64xbf16>) {
-    // expected-remark@+1 {{runs without tensor cores: wgmma is of sm_90a, not of sm_89}}
+  func.func @sync_swapped(%a: memref<?x64xbf16>, %w: memref<64x64xbf16>, %c: memref<?x64xbf16>) {
+    // expected-remark@+1 {{runs without tensor cores: the weights are the first operand of wgmma only}}
     moeq.matmul lhs(%a : memref<?x64xbf16>) rhs(%w : memref<64x64xbf16>) outs(%c : memref<?x64xbf16>)
+      config(<tile = [64, 64], consumers = 1, swap_ab = true>)
+    return
+  }
+  func.func @sync_schedule(%a: memref<?x64xbf16>, %w: memref<64x64xbf16>, %c: memref<?x64xbf16>) {
+    // expected-remark@+1 {{runs without tensor cores: the schedule is persistent without wgmma, got dynamic}}
+    moeq.matmul lhs(%a : memref<?x64xbf16>) rhs(%w : memref<64x64xbf16>) outs(%c : memref<?x64xbf16>)
+      config(<tile = [64, 64], consumers = 1, schedule = dynamic>)
+    return
+  }
+  func.func @sync_rounds(%a: memref<?x64xbf16>, %w: memref<64x64xbf16>, %c: memref<?x64xbf16>) {
+    // expected-remark@+1 {{runs without tensor cores: the threads of 3 consumers copy 48 rows at a time, got a tile of 64 columns}}
+    moeq.matmul lhs(%a : memref<?x64xbf16>) rhs(%w : memref<64x64xbf16>) outs(%c : memref<?x64xbf16>)
+      config(<tile = [192, 64], stages = 2, consumers = 3>)
+    return
+  }
+  func.func @sync_memory(%a: memref<?x64xbf16>, %w: memref<64x64xbf16>, %c: memref<?x64xbf16>) {
+    // expected-remark@+1 {{runs without tensor cores: a CTA has 101376 bytes of shared memory, needs 114688}}
+    moeq.matmul lhs(%a : memref<?x64xbf16>) rhs(%w : memref<64x64xbf16>) outs(%c : memref<?x64xbf16>)
+      config(<tile = [128, 128], stages = 3>)
+    return
+  }
+  func.func @sync_cluster(%a: memref<?x64xbf16>, %w: memref<64x64xbf16>, %c: memref<?x64xbf16>) {
+    // expected-remark@+1 {{runs without tensor cores: a cluster shares copies by tensor maps, got one of 2}}
+    moeq.matmul lhs(%a : memref<?x64xbf16>) rhs(%w : memref<64x64xbf16>) outs(%c : memref<?x64xbf16>)
+      config(<tile = [128, 128], stages = 2, cluster = 2>)
+    return
+  }
+  func.func @sync_transposed(%a: memref<?x64xbf16>, %w: memref<2x64x64xbf16>, %o: memref<3xi32>, %c: memref<?x64xbf16>) {
+    // expected-remark@+1 {{runs without tensor cores: operands whose outer dimension is K are those of wgmma only}}
+    moeq.grouped_matmul lhs(%a : memref<?x64xbf16>) rhs(%w : memref<2x64x64xbf16>) offsets(%o : memref<3xi32>)
+      outs(%c : memref<?x64xbf16>) transpose_rhs
     return
   }
 }
