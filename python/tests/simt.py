@@ -14,6 +14,7 @@ import numpy as np
 from reference import formats
 from reference.generic import parse
 from reference.routing import fma
+from simt_tensor import TensorCta
 
 DTYPES = {
     "index": np.int64,
@@ -246,18 +247,21 @@ class Machine:
         (gx, gy, gz, bx, by, bz) = values[counts[0] : counts[0] + 6]
         assert (gy, gz, by, bz) == (1, 1, 1, 1) and gx > 0
         arguments = values[sum(counts[:11]) : sum(counts[:12])]
+        dynamic = values[sum(counts[:10])] if counts[10] else 0
         kernel = self.functions[symbol(op, "kernel")]
         assert integers(kernel, "nvvm.maxntid")[0] == bx
         for number in range(gx):
-            Cta(self, kernel, number, bx).run(arguments)
+            Cta(self, kernel, number, gx, bx, dynamic).run(arguments)
 
 
-class Cta:
-    """One CTA: values are arrays [threads] or, for vectors, [threads, width]."""
+class Cta(TensorCta):
+    """One CTA: values are arrays [threads] or, for vectors and structs, [threads, width].
+    An array of shared memory that has no size has `dynamic` bytes."""
 
-    def __init__(self, machine, kernel, number, threads):
-        self.machine, self.kernel = machine, kernel
-        self.number, self.threads = number, threads
+    def __init__(self, machine, kernel, number, count, threads, dynamic):
+        super().__init__()
+        self.machine, self.kernel, self.dynamic = machine, kernel, dynamic
+        self.number, self.count, self.threads = number, count, threads
         self.values = {}
         self.shared, self.shared_base = Memory(1 << 16), {}
 
@@ -359,8 +363,33 @@ class Cta:
     def llvm_mlir_addressof(self, op, operands, mask):
         name = symbol(op, "global_name")
         if name not in self.shared_base:
-            self.shared_base[name] = self.shared.allocate(self.machine.globals[name])
+            size = self.machine.globals[name] or self.dynamic
+            self.shared_base[name] = self.shared.allocate(size)
         return [np.full(self.threads, self.shared_base[name], np.int64)]
+
+    def llvm_ptrtoint(self, op, operands, mask):
+        return [operands[0].astype(DTYPES[op.result_types[0]])]
+
+    def llvm_inttoptr(self, op, operands, mask):
+        return [operands[0].astype(np.int64)]
+
+    def llvm_bitcast(self, op, operands, mask):
+        element, width = element_of(op.result_types[0])
+        raw = np.ascontiguousarray(operands[0].reshape(self.threads, -1)).view(DTYPES[element])
+        return [raw if width else raw[:, 0]]
+
+    def llvm_mlir_poison(self, op, operands, mask):
+        elements = re.findall(r"\w+(?=[,)])", op.result_types[0])
+        return [np.zeros((self.threads, len(elements)), DTYPES[elements[0]])]
+
+    def llvm_insertvalue(self, op, operands, mask):
+        struct, value = operands
+        struct = struct.copy()
+        struct[:, integers(op, "position")[-1]] = value
+        return [struct]
+
+    def llvm_extractvalue(self, op, operands, mask):
+        return [operands[0][:, integers(op, "position")[-1]]]
 
     def llvm_extractelement(self, op, operands, mask):
         vector, position = operands
@@ -376,6 +405,9 @@ class Cta:
 
     def nvvm_read_ptx_sreg_ctaid_x(self, op, operands, mask):
         return [np.full(self.threads, self.number, np.int32)]
+
+    def nvvm_read_ptx_sreg_nctaid_x(self, op, operands, mask):
+        return [np.full(self.threads, self.count, np.int32)]
 
     def nvvm_barrier(self, op, operands, mask):
         assert mask.all(), "a barrier that not all threads reach"
