@@ -15,6 +15,7 @@ import generate_docs  # noqa: E402
 # What the examples of the ops leave to the reader.
 ALIASES = {
     "a": "!moeq.scaled<f8E4M3FN, block = [*], scale = f32>",
+    "mx": "!moeq.scaled<f8E4M3FN, block = [32], scale = f8E8M0FNU>",
 }
 
 
