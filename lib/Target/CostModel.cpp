@@ -32,6 +32,9 @@ static constexpr int64_t kRowStep = 8, kIntegerRowStep = 16;
 /// Rows of a tile with swapped operands, or columns of one without wgmma, whose
 /// sums are promoted: there are two for each.
 static constexpr int64_t kMaxPromotedRows = 128, kMaxPromotedColumns = 128;
+/// The same of packed weights: beside an accumulator there is the sum of a
+/// part.
+static constexpr int64_t kMaxPackedPromotedRows = 192;
 /// The clock under a tensor-core load on an H200, Hz; taken for other chips
 /// too.
 static constexpr double kClock = 1.55e9;
@@ -61,7 +64,12 @@ static constexpr double kMicroseconds = 1e6;
 /// apart from their epilogues: a narrow wgmma waits more often for the next
 /// one's operands, one warpgroup alone does not hide its latencies, and sums
 /// that are promoted wait for it.
-static double getEfficiency(ConfigAttr config, bool promotes) {
+static double getEfficiency(ConfigAttr config, const MatmulProblem &problem) {
+  bool promotes = problem.promotes;
+  // Dequantizing is hidden, but for the sums of groups and few tokens.
+  if (problem.isPacked)
+    return std::min(config.getTile()[0] / 256.0, 1.0) * 0.25 +
+           (promotes ? 0.63 : 0.75);
   if (config.getSwapAb())
     return promotes ? 0.4 : config.getConsumers() > 1 ? 1.05 : 0.5;
   int64_t columns = config.getTile()[1];
@@ -88,17 +96,25 @@ StringRef MatmulCost::getBound() const {
 }
 
 int64_t moeq::getSharedMemoryBytes(const Chip &chip, ConfigAttr config,
-                                   int64_t rowBytes) {
+                                   int64_t rowBytes, int64_t columnBytes) {
   int64_t staging = config.getSwapAb()
                         ? kSwappedStagingBytes +
                               llvm::alignTo(config.getTile()[0] * rowBytes, 16)
                     : chip.hasWgmma ? kStagingBytes
                                     : kSyncStagingBytes;
   return config.getStages() *
-             ((config.getTile()[0] + config.getTile()[1]) * kStageDepthBytes +
-              kBarrierBytes) +
+             (config.getTile()[0] * kStageDepthBytes +
+              config.getTile()[1] * columnBytes + kBarrierBytes) +
          config.getConsumers() * staging +
          (config.getSchedule() == Schedule::Persistent ? 0 : kMailboxBytes);
+}
+
+/// The bytes of a column of the weights in a stage: of packed ones, which have
+/// no more columns of K than the rows of 16 bits, with their scales.
+static int64_t getColumnBytes(const MatmulProblem &problem) {
+  constexpr int64_t columns = kStageDepthBytes / 2, scaleBytes = 8;
+  return problem.isPacked ? columns * problem.rhsBits / 8 + scaleBytes
+                          : kStageDepthBytes;
 }
 
 namespace {
@@ -124,14 +140,15 @@ MatmulCost moeq::estimateCost(const Chip &chip, const MatmulProblem &problem,
   int64_t step = problem.isInteger ? kIntegerRowStep : kRowStep;
   double columns = config.getTile()[1], depth = problem.depth;
   MatmulCost cost;
-  cost.bytes = getSharedMemoryBytes(chip, config, problem.rowBytes);
+  cost.bytes = getSharedMemoryBytes(chip, config, problem.rowBytes,
+                                    getColumnBytes(problem));
   cost.tiles = cost.tensorCore = cost.sharedMemory = cost.l2 = cost.epilogue =
       0;
   // The rows of a group are random: their mean, and a deviation to each side.
   int64_t mean = std::max<int64_t>(problem.rows, 1);
   int64_t deviation = problem.isGrouped ? std::llround(std::sqrt(mean)) : 0;
   double rate = (problem.multiplyBits == 8 ? chip.fp8Tflops : chip.f16Tflops) *
-                1e12 / chip.sms * getEfficiency(config, problem.promotes);
+                1e12 / chip.sms * getEfficiency(config, problem);
   double columnTiles = llvm::divideCeil(problem.columns, config.getTile()[1]);
   double bytes = problem.multiplyBits / 8.0;
   SmallVector<int64_t, 3> samples{std::max<int64_t>(mean - deviation, 1), mean,
@@ -192,6 +209,23 @@ static SmallVector<Shape> getShapes(const Chip &chip,
   if (problem.promotes && !chip.hasWgmma)
     maxColumns = std::min(maxColumns, kMaxPromotedColumns);
   SmallVector<Shape> shapes;
+  auto addSwapped = [&](int64_t columns, int64_t consumers,
+                        ArrayRef<int64_t> allRows) {
+    int64_t ofConsumer = columns / consumers;
+    if (ofConsumer % problem.columnStep != 0 ||
+        (problem.promotes && ofConsumer > kInstructionRows))
+      return;
+    int64_t most = problem.isPacked ? kMaxPackedPromotedRows : kMaxPromotedRows;
+    for (int64_t rows : allRows)
+      if (!problem.promotes || rows <= most)
+        shapes.push_back({rows, columns, consumers, true});
+  };
+  if (problem.isPacked && chip.hasWgmma) {
+    addSwapped(128, 2, {32, 64, 128, 192, 256});
+    addSwapped(256, 4, {32, 64});
+    addSwapped(256, 2, {32, 64});
+    return shapes;
+  }
   for (int64_t rows : {128, 64}) {
     if (rows < 128 && problem.rows > rows) // Weights are read once a row tile.
       continue;
@@ -201,16 +235,6 @@ static SmallVector<Shape> getShapes(const Chip &chip,
   }
   if (!problem.canSwap || !chip.hasWgmma)
     return shapes;
-  auto addSwapped = [&](int64_t columns, int64_t consumers,
-                        ArrayRef<int64_t> allRows) {
-    int64_t ofConsumer = columns / consumers;
-    if (ofConsumer % problem.columnStep != 0 ||
-        (problem.promotes && ofConsumer > kInstructionRows))
-      return;
-    for (int64_t rows : allRows)
-      if (!problem.promotes || rows <= kMaxPromotedRows)
-        shapes.push_back({rows, columns, consumers, true});
-  };
   addSwapped(64, 1, {32, 64});
   addSwapped(128, 2, {64, 96, 128, 160, 192, 256});
   addSwapped(256, 2, {64, 96, 128, 160});
@@ -232,8 +256,8 @@ SmallVector<RankedConfig> moeq::rankConfigs(MLIRContext *context,
     };
     int64_t stages = shape.swapAb ? kMaxSwappedStages : kMaxStages;
     while (stages > 1 &&
-           getSharedMemoryBytes(chip, getConfig(stages), problem.rowBytes) >
-               chip.sharedMemory)
+           getSharedMemoryBytes(chip, getConfig(stages), problem.rowBytes,
+                                getColumnBytes(problem)) > chip.sharedMemory)
       --stages;
     if (stages == 1) // A ring of one stage overlaps nothing.
       continue;

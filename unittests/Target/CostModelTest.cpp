@@ -129,6 +129,27 @@ TEST_F(CostModelTest, ties) {
   EXPECT_LE(ranked[0].cost.getTotal(), 1.12 * ranked[1].cost.getTotal());
 }
 
+/// Packed weights are the first operand, of tiles with few rows where there are
+/// few, and of 192 where sums are promoted.
+TEST_F(CostModelTest, packed) {
+  const Chip &chip = getChip("sm_90a");
+  MatmulProblem problem{8, 8, 14336, 4096, 16, 4, 16, 16};
+  problem.isGrouped = problem.canSwap = problem.isPacked = true;
+  auto getRows = [&](int64_t rows) {
+    problem.rows = rows;
+    SmallVector<RankedConfig> ranked = rankConfigs(&context, chip, problem);
+    for (const RankedConfig &candidate : ranked) {
+      EXPECT_TRUE(candidate.config.getSwapAb());
+      EXPECT_LE(candidate.cost.bytes, chip.sharedMemory);
+    }
+    return ranked.front().config.getTile()[0];
+  };
+  EXPECT_LE(getRows(8), 64);
+  EXPECT_EQ(getRows(2048), 256);
+  problem.promotes = true;
+  EXPECT_EQ(getRows(2048), 192);
+}
+
 /// Ranges of rows in order, the last without a limit; one for one kernel.
 TEST_F(CostModelTest, variants) {
   MatmulProblem problem{8, 0, 7168, 4096, 8, 8, 16, 8};

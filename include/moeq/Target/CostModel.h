@@ -51,6 +51,9 @@ struct MatmulProblem {
   bool isInteger = false;
   /// Bytes of scales and of the epilogue's operands for each row.
   int64_t rowBytes = 0;
+  /// Whether the weights are packed: they are dequantized in registers, as the
+  /// first operand.
+  bool isPacked = false;
 };
 
 /// What the mean tile of a config costs, in microseconds, and how many there
@@ -75,10 +78,10 @@ struct RankedConfig {
 };
 
 /// Bytes of shared memory that a kernel with `config` uses: a ring of operand
-/// stages of 128 bytes of K, a staging buffer for each consumer warpgroup, and
-/// barriers.
+/// stages of 128 bytes of K, of the weights `columnBytes` a column, a staging
+/// buffer for each consumer warpgroup, and barriers.
 int64_t getSharedMemoryBytes(const Chip &chip, ConfigAttr config,
-                             int64_t rowBytes = 0);
+                             int64_t rowBytes = 0, int64_t columnBytes = 128);
 
 /// The cost of `problem` under `config` on `chip`.
 MatmulCost estimateCost(const Chip &chip, const MatmulProblem &problem,
@@ -87,10 +90,10 @@ MatmulCost estimateCost(const Chip &chip, const MatmulProblem &problem,
 /// The configs that fit `chip`, best first: tiles of 128 rows (or 64, where no
 /// group has more) and 64, 128 or 256 columns, a consumer warpgroup for 64
 /// rows; with swapped operands tiles of 64 to 256 columns and up to 256 rows,
-/// two consumers (one for 64 columns; on chips with wgmma); as many stages as
-/// fit. Of those within 8
-/// % of the best, which is a tie, the best one without swapped operands is
-/// first: it compiles in a fraction of the time.
+/// two consumers (one for 64 columns; on chips with wgmma; for packed weights,
+/// of which no other kernel is, also four); as many stages as fit. Of those
+/// within 8 % of the best, which is a tie, the best one without swapped
+/// operands is first: it compiles in a fraction of the time.
 SmallVector<RankedConfig> rankConfigs(MLIRContext *context, const Chip &chip,
                                       const MatmulProblem &problem);
 

@@ -42,6 +42,10 @@ static bool spansDepth(const OperandInfo &info) {
          ShapedType::isDynamic(info.scaled.getBlockOf(rank - 1, rank));
 }
 
+static bool hasExponentScales(const OperandInfo &info) {
+  return info.scaled && isa<Float8E8M0FNUType>(info.scaled.getScale());
+}
+
 /// Whether the tensor cores multiply the values as they are.
 static bool multipliesAsStored(Type lhs, Type rhs) {
   auto isFloat8 = [](Type type) {
@@ -113,9 +117,7 @@ static MatmulProblem getProblem(OpTy op, const OperandInfo &lhs,
   problem.outBits =
       cast<ShapedType>(op.getOuts().getType()).getElementTypeBitWidth();
   // E8M0 scales on both sides: the products are of bf16.
-  bool mx = lhs.scaled && rhs.scaled &&
-            isa<Float8E8M0FNUType>(lhs.scaled.getScale()) &&
-            isa<Float8E8M0FNUType>(rhs.scaled.getScale());
+  bool mx = hasExponentScales(lhs) && hasExponentScales(rhs);
   problem.multiplyBits = problem.lhsBits <= 8 && !mx ? 8 : 16;
   // Scales of each column that change along K are in registers, too.
   int64_t rank = rhs.getRank();
@@ -132,6 +134,11 @@ static MatmulProblem getProblem(OpTy op, const OperandInfo &lhs,
        (accumulate && !accumulate.isFast() && !lhsType.isInteger()));
   problem.canSwap = problem.isGrouped && hasUsualOperands(op) &&
                     multipliesAsStored(lhsType, rhsType);
+  if (rhs.scaled && rhs.scaled.isReordered()) {
+    problem.isPacked = true;
+    // E8M0 scales are part of the weights.
+    problem.promotes = !spansDepth(rhs) && !hasExponentScales(rhs);
+  }
   problem.isInteger = lhsType.isInteger();
   if (op.getGated())
     problem.columnStep = 2 * kGateGroup;
@@ -196,6 +203,28 @@ static void remarkVariants(Operation *op, const Chip &chip,
     os << variant.config << " up to " << variant.rows << " rows; ";
   os << variants.back().config;
   remark << text;
+}
+
+/// Rows and packed weights, both with E8M0 scales: the products are of bf16, to
+/// which a kernel widens the weights alone. So the rows, a tensor, are widened
+/// before, each once however many tiles read it.
+template <typename OpTy>
+static void widenRows(OpTy op, const OperandInfo &lhs, const OperandInfo &rhs) {
+  if (!hasExponentScales(lhs) || !hasExponentScales(rhs) ||
+      !rhs.scaled.isReordered())
+    return;
+  Value rows = op.getLhs().front();
+  auto type = dyn_cast<RankedTensorType>(rows.getType());
+  if (!type)
+    return;
+  OpBuilder b(op);
+  Location loc = op.getLoc();
+  Type element = b.getBF16Type();
+  Value init = tensor::EmptyOp::create(
+      b, loc, tensor::getMixedSizes(b, loc, rows), element);
+  auto wide = DequantizeOp::create(b, loc, TypeRange(init.getType()),
+                                   ValueRange(rows), init, TypeAttr());
+  op.getLhsMutable().assign(wide->getResults());
 }
 
 /// The rows of a result, an index.
@@ -266,14 +295,18 @@ struct SelectConfig : moeq::impl::MoeqSelectConfigBase<SelectConfig> {
 private:
   template <typename OpTy>
   LogicalResult select(OpTy op) {
-    if (op.getConfig()) {
-      ++numKept;
-      return success();
-    }
     FailureOr<OperandInfo> lhs =
         getOperandInfo(op, op.getLhs(), op.getLhsFormatAttr(), "lhs");
     FailureOr<OperandInfo> rhs =
         getOperandInfo(op, op.getRhs(), op.getRhsFormatAttr(), "rhs");
+    if (failed(lhs) || failed(rhs))
+      return failure();
+    widenRows(op, *lhs, *rhs);
+    if (op.getConfig()) {
+      ++numKept;
+      return success();
+    }
+    lhs = getOperandInfo(op, op.getLhs(), op.getLhsFormatAttr(), "lhs");
     FailureOr<Chip> target = getTargetChip(op, chip);
     if (failed(lhs) || failed(rhs) || failed(target))
       return failure();

@@ -169,6 +169,9 @@ def MoeqSelectConfig : Pass<"moeq-select-config"> {
     elements of K, and dynamic rows to be `expected-rows` an expert. With
     `variants` above 1 a matmul of dynamic rows becomes up to as many, each with a
     config for a range of rows, chosen by `scf.if` on the rows.
+
+    Rows of a matmul whose weights are packed, both with E8M0 scales, become bf16 by
+    a `moeq.dequantize` before it: the products are of these by definition.
   }];
   let options = [
     Option<"chip", "chip", "std::string", /*default=*/"\"sm_90a\"",
