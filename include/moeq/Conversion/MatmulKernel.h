@@ -46,7 +46,8 @@ constexpr int64_t kBlockDepth = 128;
 /// are kernel parameters then.
 struct MatmulKernelSpec {
   std::string name;
-  /// Values: f8E4M3FN or f8E5M2 (in any combination), bf16, f16 or i8.
+  /// Values: f8E4M3FN or f8E5M2 (in any combination), bf16, f16 or i8; packed
+  /// weights of i8, i4, ui4, f8E4M3FN, f8E5M2 or f4E2M1FN beside bf16 or f16.
   Type lhs, rhs;
   /// Results: bf16, f16 or f32.
   Type out;
@@ -91,6 +92,15 @@ struct MatmulKernelSpec {
   /// f32; of 8-bit operands. Block scales need it.
   bool promote = false;
 
+  /// Whether the weights are packed: they are dequantized in registers, as the
+  /// first operand (`swapAb`). `rhsBlockScale` is Vector, where it is, with a
+  /// scale for each `rhsGroup` elements of K (32, 64 or 128), of f32, bf16 or
+  /// f16, or f8E8M0FNU; zeros (i8, or null) are as many as scales, and of all
+  /// of K where there is no group.
+  bool isPacked = false;
+  int64_t rhsGroup = 0;
+  Type rhsZeroType;
+
   /// The epilogue of a `moeq.matmul` (accumulator, row, column, one element of
   /// each operand), or null, which rounds to `out`. Values that it captures are
   /// scalars defined above it, and become parameters.
@@ -130,23 +140,24 @@ struct MatmulKernelSpec {
   int64_t sharedMemory = 232448;
 
   /// The step between the widths of wgmma's N operand.
-  int64_t getRowStep() const { return lhs.isInteger() ? 16 : 8; }
+  int64_t getRowStep() const { return lhs.isInteger() || isPacked ? 16 : 8; }
 };
 
 /// What a parameter of the kernel is; the parameters are in this order, tensor
 /// maps first, with those left out that the spec does not need.
 enum class MatmulParameter {
   LhsMap, ///< With `swapAb` an array of maps, with boxes for each row count.
-  RhsMap, ///< Of the weights as [E * N, K].
+  RhsMap, ///< Of the weights as [E * N, K]; not where they are packed.
   OutMap, ///< Not with `swapAb`. No maps with the synchronous path.
   Out,
   Offsets,    ///< Or the counts.
   Plan,       ///< In place of `Offsets`.
   Lhs,        ///< With gathered rows, in place of the map; synchronous.
-  Rhs,        ///< With the synchronous path.
+  Rhs,        ///< With the synchronous path, and where it is packed.
   RowIndices, ///< Of gathered rows.
   LhsScale,
   RhsScale,
+  RhsZero,         ///< Of packed weights.
   LhsScalePitch,   ///< Of scales that are contiguous along the rows (i32).
   EpilogueOperand, ///< One for each, by `index`.
   Counter,  ///< Of the tiles taken: an i32 that is zero between launches.

@@ -13,9 +13,6 @@
 using namespace mlir;
 using namespace mlir::moeq_gpu;
 
-// The rows of a fragment that one struct holds: those of a wgmma instruction.
-static constexpr int64_t kPartRows = 64;
-
 // The columns that one register of a fragment holds.
 static int64_t getPacking(FragmentType type) {
   return type.getElementType().getIntOrFloatBitWidth() < 32 &&
@@ -113,6 +110,17 @@ static NVVM::WGMMATypes getOperandType(Type type) {
   return type.isF16() ? NVVM::WGMMATypes::f16 : NVVM::WGMMATypes::s8;
 }
 
+// PTX ISA, "wgmma: matrix descriptor": the address, the stride of panels from
+// bit 16 where K is outer, that of 8 rows (1024 bytes) from bit 32, the
+// 128-byte swizzle in bits 62 and 63.
+Value mlir::moeq_gpu::emitMatrixDescriptor(Emitter &e, Value tile,
+                                           int64_t panelUnits) {
+  Value units = arith::ShRUIOp::create(e.b, e.loc, tile, e.i32(4));
+  int64_t fields =
+      (int64_t(1) << 62) | (int64_t(64) << 32) | (panelUnits << 16);
+  return e.bitOr(e.toI64(units), e.i64(fields));
+}
+
 namespace {
 /// An operand of wgmma in shared memory. Offsets are in units of 16 bytes.
 struct SharedOperand {
@@ -135,14 +143,8 @@ struct SharedOperand {
   int64_t getPartUnits() const {
     return isTransposed ? getPanelUnits() : 64 * TileType::kPanelBytes / kUnit;
   }
-  /// The descriptor (PTX ISA, "wgmma: matrix descriptor"): the address, the
-  /// stride of panels from bit 16 where K is outer, that of 8 rows (1024 bytes)
-  /// from bit 32, the 128-byte swizzle in bits 62 and 63.
   Value emitDescriptor(Emitter &e, Value tile) const {
-    Value units = arith::ShRUIOp::create(e.b, e.loc, tile, e.i32(4));
-    int64_t panels = isTransposed ? getPanelUnits() : 1;
-    int64_t fields = (int64_t(1) << 62) | (int64_t(64) << 32) | (panels << 16);
-    return e.bitOr(e.toI64(units), e.i64(fields));
+    return emitMatrixDescriptor(e, tile, isTransposed ? getPanelUnits() : 1);
   }
 };
 
@@ -195,18 +197,6 @@ struct MmaLowering : KernelPattern<MmaOp> {
     }
     NVVM::WgmmaGroupSyncAlignedOp::create(rewriter, loc);
     rewriter.replaceOpWithMultiple(op, {parts});
-    return success();
-  }
-};
-
-struct MmaWaitLowering : KernelPattern<MmaWaitOp> {
-  using KernelPattern::KernelPattern;
-
-  LogicalResult
-  matchAndRewrite(MmaWaitOp op, OneToNOpAdaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    NVVM::WgmmaWaitGroupSyncOp::create(rewriter, op.getLoc(), op.getPending());
-    rewriter.replaceOpWithMultiple(op, adaptor.getFragments());
     return success();
   }
 };
@@ -429,6 +419,6 @@ struct MapLowering : KernelPattern<MapOp> {
 void mlir::moeq_gpu::populateFragmentPatterns(const TypeConverter &converter,
                                               RewritePatternSet &patterns,
                                               const KernelBudget &budget) {
-  patterns.add<MmaLowering, MmaWaitLowering, ZeroLowering, SliceLowering,
-               MapLowering>(converter, patterns.getContext(), budget);
+  patterns.add<MmaLowering, ZeroLowering, SliceLowering, MapLowering>(
+      converter, patterns.getContext(), budget);
 }

@@ -93,6 +93,30 @@ struct LoadLowering : KernelPattern<LoadOp> {
   }
 };
 
+struct LoadIndicesLowering : KernelPattern<LoadIndicesOp> {
+  using KernelPattern::KernelPattern;
+
+  LogicalResult
+  matchAndRewrite(LoadIndicesOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Emitter e(rewriter, op.getLoc());
+    Value first = e.add(adaptor.getRow(), e.lane());
+    Value last = e.sub(adaptor.getEnd(), 1);
+    SmallVector<Value> indices;
+    for (int64_t i = 0, n = op.getNumResults(); i < n; ++i) {
+      Value row = e.add(first, i * kWarpThreads);
+      Value index = e.loadGlobal(
+          e.b.getI32Type(),
+          e.at(adaptor.getBase(), e.b.getI32Type(), e.toI64(e.min(row, last))),
+          4);
+      indices.push_back(
+          e.select(e.below(row, adaptor.getEnd()), index, e.i32(-1)));
+    }
+    rewriter.replaceOp(op, indices);
+    return success();
+  }
+};
+
 struct LoadStripedLowering : KernelPattern<LoadStripedOp> {
   using KernelPattern::KernelPattern;
 
@@ -162,20 +186,27 @@ struct SpreadLowering : KernelPattern<SpreadOp> {
     FragmentType type = op.getResult().getType();
     Type element = type.getElementType();
     int64_t bytes = element.getIntOrFloatBitWidth() / 8;
-    FragmentLayout layout = getAccumulatorLayout(1, type.getColumns());
-    Value column = emitThreadOffset(e, layout).second;
-    Value first = e.shared(e.add(adaptor.getSource(), e.mul(column, bytes)));
-    SmallVector<Value> columns;
-    for (int64_t i = 0, n = layout.getNumRegisters(); i < n; i += 2) {
-      int64_t offset = op.getOffset() + layout.getRegisterOffset(i).column;
-      Value pair = LLVM::LoadOp::create(
-          rewriter, op.getLoc(), VectorType::get({2}, element),
-          e.at(first, element, offset), 2 * bytes);
-      for (int64_t j = 0; j < 2; ++j)
-        columns.push_back(
-            vector::ExtractOp::create(rewriter, op.getLoc(), pair, j));
+    FragmentLayout layout =
+        getAccumulatorLayout(type.getRows(), type.getColumns());
+    bool areColumns = type.getRows() == 1;
+    auto [row, column] = emitThreadOffset(e, layout);
+    Value first = e.shared(
+        e.add(adaptor.getSource(), e.mul(areColumns ? column : row, bytes)));
+    // Columns come in pairs.
+    int64_t width = areColumns ? 2 : 1;
+    SmallVector<Value> elements;
+    for (int64_t i = 0, n = layout.getNumRegisters(); i < n; i += width) {
+      Position at = layout.getRegisterOffset(i);
+      int64_t offset = op.getOffset() + (areColumns ? at.column : at.row);
+      Value loaded = LLVM::LoadOp::create(
+          rewriter, op.getLoc(), VectorType::get({width}, element),
+          e.at(first, element, offset), width * bytes,
+          /*isVolatile=*/!areColumns);
+      for (int64_t j = 0; j < width; ++j)
+        elements.push_back(
+            vector::ExtractOp::create(rewriter, op.getLoc(), loaded, j));
     }
-    rewriter.replaceOpWithMultiple(op, {packElements(e, type, columns)});
+    rewriter.replaceOpWithMultiple(op, {packElements(e, type, elements)});
     return success();
   }
 };
@@ -185,6 +216,7 @@ struct SpreadLowering : KernelPattern<SpreadOp> {
 void mlir::moeq_gpu::populateLoadPatterns(const TypeConverter &converter,
                                           RewritePatternSet &patterns,
                                           const KernelBudget &budget) {
-  patterns.add<LoadLowering, LoadStripedLowering, StoreStripedLowering,
-               SpreadLowering>(converter, patterns.getContext(), budget);
+  patterns.add<LoadLowering, LoadIndicesLowering, LoadStripedLowering,
+               StoreStripedLowering, SpreadLowering>(
+      converter, patterns.getContext(), budget);
 }

@@ -29,8 +29,6 @@ using namespace mlir::moeq_gpu;
 /// ldmatrix loads, and the bytes of K.
 static constexpr int64_t kRows = 16, kColumns = 8, kMatrixRows = 8,
                          kDepthBytes = 32;
-/// The rows of a fragment that the warps of a warpgroup have together.
-static constexpr int64_t kPartRows = 64;
 /// The registers a thread of 8 columns of the accumulator.
 static constexpr int64_t kAccumulators = 4;
 /// The PTX ISA whose mma.sync takes 8-bit floats, as far as the chip does.

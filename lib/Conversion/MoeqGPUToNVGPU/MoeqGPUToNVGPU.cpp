@@ -42,6 +42,11 @@ struct KernelTypeConverter : TypeConverter {
           types.append(type.getNumRegisters(), type.getElementType());
           return success();
         });
+    addConversion(
+        [=](OperandType type, SmallVectorImpl<Type> &types) -> LogicalResult {
+          types.append(type.getNumRegisters(), i32);
+          return success();
+        });
     addConversion([=](RingType, SmallVectorImpl<Type> &types) -> LogicalResult {
       types.append(2, i32);
       return success();
@@ -90,8 +95,11 @@ struct ConvertMoeqGPUToNVGPU
     populateRingPatterns(converter, patterns, budget);
     populateRolesPatterns(converter, patterns, budget);
     populateCopyPatterns(converter, patterns, budget);
+    populateSharedPatterns(converter, patterns, budget);
     populateFragmentPatterns(converter, patterns, budget);
     populateMmaSyncPatterns(converter, patterns, budget);
+    populateRegisterMmaPatterns(converter, patterns, budget);
+    populateDequantPatterns(converter, patterns, budget);
     populateLoadPatterns(converter, patterns, budget);
     populateStorePatterns(converter, patterns, budget);
     ConversionTarget target(*context);

@@ -11,7 +11,8 @@
 // Types: tile and vector = its address (i32); ring = the addresses of its
 // stages and of its barriers; cursor = slot (i32) and phase (i1); tensor map =
 // its address; fragment = for each 64 rows a struct of the registers of a
-// thread; striped = the registers of a thread; schedule = see ScheduleState.
+// thread; operand = its 32-bit registers; striped = the registers of a thread;
+// schedule = see ScheduleState.
 //
 //===----------------------------------------------------------------------===//
 
@@ -171,6 +172,13 @@ struct ScheduleState {
   static void getTypes(MLIRContext *context, SmallVectorImpl<Type> &types);
 };
 
+/// The rows of a fragment that one struct holds: those of a wgmma instruction.
+constexpr int64_t kPartRows = 64;
+
+/// The wgmma descriptor of a tile. From a panel to the next are `panelUnits` of
+/// 16 bytes, where K is outer.
+Value emitMatrixDescriptor(Emitter &e, Value tile, int64_t panelUnits = 1);
+
 /// The register types of a fragment: 32-bit elements one by one, narrower ones
 /// in vectors of two columns (one by one in a column vector).
 SmallVector<Type> getRegisterTypes(FragmentType type);
@@ -211,12 +219,21 @@ void populateCopyPatterns(const TypeConverter &converter,
 void populateMmaSyncPatterns(const TypeConverter &converter,
                              RewritePatternSet &patterns,
                              const KernelBudget &budget);
+void populateSharedPatterns(const TypeConverter &converter,
+                            RewritePatternSet &patterns,
+                            const KernelBudget &budget);
 void populateFragmentPatterns(const TypeConverter &converter,
                               RewritePatternSet &patterns,
                               const KernelBudget &budget);
 void populateLoadPatterns(const TypeConverter &converter,
                           RewritePatternSet &patterns,
                           const KernelBudget &budget);
+void populateDequantPatterns(const TypeConverter &converter,
+                             RewritePatternSet &patterns,
+                             const KernelBudget &budget);
+void populateRegisterMmaPatterns(const TypeConverter &converter,
+                                 RewritePatternSet &patterns,
+                                 const KernelBudget &budget);
 void populateStorePatterns(const TypeConverter &converter,
                            RewritePatternSet &patterns,
                            const KernelBudget &budget);

@@ -107,70 +107,6 @@ struct AllocLowering : KernelPattern<AllocOp> {
   }
 };
 
-struct SubtileLowering : KernelPattern<SubtileOp> {
-  using KernelPattern::KernelPattern;
-
-  LogicalResult
-  matchAndRewrite(SubtileOp op, OpAdaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    Emitter e(rewriter, op.getLoc());
-    // By rows of a panel, or by columns of all rows, which are panels.
-    TileType source = op.getSource().getType(),
-             result = op.getResult().getType();
-    bool arePanels = source.getColumns() != result.getColumns();
-    int64_t unit = arePanels ? source.getBytes() / source.getColumns()
-                             : TileType::kPanelBytes;
-    rewriter.replaceOp(
-        op, e.add(adaptor.getSource(), e.mul(adaptor.getOffset(), unit)));
-    return success();
-  }
-};
-
-struct ClearRowsLowering : KernelPattern<ClearRowsOp> {
-  using KernelPattern::KernelPattern;
-
-  // Eight threads a row of a panel, so that a round clears 16 rows. A row is
-  // cleared as a whole, however it is swizzled.
-  LogicalResult
-  matchAndRewrite(ClearRowsOp op, OneToNOpAdaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    Location loc = op.getLoc();
-    Emitter e(rewriter, loc);
-    constexpr int64_t roundRows = kWarpgroupThreads / kChunksPerRow;
-    Value thread = e.warpgroupThread();
-    Value first = e.add(adaptor.getRow().front(), e.div(thread, kChunksPerRow));
-    Value inRow = e.mul(e.rem(thread, kChunksPerRow), kChunkBytes);
-    Value zero = e.zero(VectorType::get({4}, e.b.getI32Type()));
-    for (auto [tile, address] :
-         llvm::zip_equal(op.getTiles(), adaptor.getTiles())) {
-      auto type = cast<TileType>(tile.getType());
-      Value start = e.add(address.front(), inRow);
-      scf::ForOp::create(
-          rewriter, loc, first, e.i32(type.getRows()), e.i32(roundRows),
-          ValueRange(),
-          [&](OpBuilder &builder, Location, Value row, ValueRange) {
-            Emitter inner(builder, loc);
-            Value target =
-                inner.add(start, inner.mul(row, TileType::kPanelBytes));
-            for (int64_t i = 0; i < type.getNumPanels(); ++i)
-              LLVM::StoreOp::create(
-                  builder, loc, zero,
-                  inner.shared(inner.add(target, i * type.getRows() *
-                                                     TileType::kPanelBytes)),
-                  kChunkBytes);
-            scf::YieldOp::create(builder, loc);
-          });
-    }
-    NVVM::FenceProxyOp::create(
-        rewriter, loc, NVVM::ProxyKind::async_shared,
-        NVVM::SharedSpaceAttr::get(getContext(),
-                                   NVVM::SharedSpace::shared_cta));
-    e.consumerBarrier(budget);
-    rewriter.eraseOp(op);
-    return success();
-  }
-};
-
 struct RingCreateLowering : KernelPattern<RingCreateOp> {
   using KernelPattern::KernelPattern;
 
@@ -352,9 +288,36 @@ struct RingFillLowering : KernelPattern<RingFillOp> {
         }
         offset += tile.getBytes();
       }
+      SmallVector<Value> sources =
+          llvm::map_to_vector(adaptor.getSources(),
+                              [](ValueRange source) { return source.front(); });
+      emitVectors(e, stage, sources, offset, full);
     });
     rewriter.eraseOp(op);
     return success();
+  }
+
+  // Copies the equal parts of the vectors, which are from `offset` of the stage
+  // on.
+  static void emitVectors(Emitter &e, Stage &stage, ArrayRef<Value> sources,
+                          int64_t offset, Value full) {
+    ArrayRef<SharedVectorType> vectors = stage.type.getVectors();
+    if (vectors.empty())
+      return;
+    int64_t parts = sources.size() / vectors.size();
+    for (SharedVectorType vector : vectors) {
+      int64_t bytes = vector.getBytes() / parts;
+      for (Value source : sources.take_front(parts)) {
+        Value target = LLVM::AddrSpaceCastOp::create(
+            e.b, e.loc,
+            LLVM::LLVMPointerType::get(e.b.getContext(), kClusterSpace),
+            e.shared(stage.tile(offset)));
+        NVVM::CpAsyncBulkGlobalToSharedClusterOp::create(
+            e.b, e.loc, target, source, full, e.i32(bytes), Value(), Value());
+        offset += bytes;
+      }
+      sources = sources.drop_front(parts);
+    }
   }
 
   // The bytes of all copies that arrive here.
@@ -367,31 +330,9 @@ struct RingFillLowering : KernelPattern<RingFillOp> {
       else
         fixed += tile.getBytes();
     }
+    for (SharedVectorType vector : op.getRing().getType().getVectors())
+      fixed += vector.getBytes();
     return perRow ? e.add(e.mul(rows, perRow), fixed) : e.i32(fixed);
-  }
-};
-
-struct LoadIndicesLowering : KernelPattern<LoadIndicesOp> {
-  using KernelPattern::KernelPattern;
-
-  LogicalResult
-  matchAndRewrite(LoadIndicesOp op, OpAdaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    Emitter e(rewriter, op.getLoc());
-    Value first = e.add(adaptor.getRow(), e.lane());
-    Value last = e.sub(adaptor.getEnd(), 1);
-    SmallVector<Value> indices;
-    for (int64_t i = 0, n = op.getNumResults(); i < n; ++i) {
-      Value row = e.add(first, i * kWarpThreads);
-      Value index = e.loadGlobal(
-          e.b.getI32Type(),
-          e.at(adaptor.getBase(), e.b.getI32Type(), e.toI64(e.min(row, last))),
-          4);
-      indices.push_back(
-          e.select(e.below(row, adaptor.getEnd()), index, e.i32(-1)));
-    }
-    rewriter.replaceOp(op, indices);
-    return success();
   }
 };
 
@@ -479,6 +420,10 @@ struct RingWaitLowering : KernelPattern<RingWaitOp> {
     for (TileType tile : op.getRing().getType().getPayload()) {
       tiles.push_back(stage.tile(offset));
       offset += tile.getBytes();
+    }
+    for (SharedVectorType vector : op.getRing().getType().getVectors()) {
+      tiles.push_back(stage.tile(offset));
+      offset += vector.getBytes();
     }
     rewriter.replaceOp(op, tiles);
     return success();
@@ -582,10 +527,9 @@ struct RingReleaseLowering : KernelPattern<RingReleaseOp> {
 void mlir::moeq_gpu::populateRingPatterns(const TypeConverter &converter,
                                           RewritePatternSet &patterns,
                                           const KernelBudget &budget) {
-  patterns.add<TensorMapLowering, AllocLowering, SubtileLowering,
-               ClearRowsLowering, RingCreateLowering, RingStartLowering,
-               RingAdvanceLowering, RingAcquireLowering, RingFillLowering,
-               LoadIndicesLowering, RingGatherLowering, RingWaitLowering,
+  patterns.add<TensorMapLowering, AllocLowering, RingCreateLowering,
+               RingStartLowering, RingAdvanceLowering, RingAcquireLowering,
+               RingFillLowering, RingGatherLowering, RingWaitLowering,
                RingSendLowering, RingReceiveLowering, RingReleaseLowering>(
       converter, patterns.getContext(), budget);
 }

@@ -42,7 +42,7 @@ static Value loadValues(KernelBuilder &k, Elementwise &e, Value values,
 /// A team a row, all dimensions but the last counted through.
 LogicalResult moeq::buildKernels(DequantizeOp op, gpu::GPUModuleOp module) {
   auto format = cast<ScaledType>(*op.getInputFormat());
-  if (format.getLayout() != ScaleLayout::RowMajor)
+  if (!format.isRowMajor())
     return op.emitOpError()
            << "expects scales in row-major layout in a kernel, got " << format;
   Value values = op.getInput()[0], outs = op.getOuts();

@@ -134,6 +134,16 @@ private:
   /// transposed.
   Value buildPart(Value tile, Value first, int64_t extent,
                   bool isTransposed = false);
+  Value buildPackedLoop(const Consumer &consumer, Tile tile, Value cursor,
+                        int64_t width, SmallVectorImpl<Value> &accumulators);
+  /// What a stage holds of packed weights: their values, scales and zeros.
+  SmallVector<SharedVectorType> getPackedVectors();
+  SmallVector<Value> buildPackedSources(Tile tile, Value k);
+  struct PackedStep;
+  PackedStep buildPackedStep(const Consumer &consumer, Value &cursor);
+  void buildPackedProducts(const PackedStep &step, Tile tile, FragmentType type,
+                           MutableArrayRef<Value> accumulators, bool isLast,
+                           function_ref<void()> prefetch);
   /// The loop of the synchronous path over all of a tile, whose rows and
   /// columns all consumers copy; `own` is that of this consumer.
   void buildSyncLoop(const Consumer &consumer, Tile tile, Tile own,

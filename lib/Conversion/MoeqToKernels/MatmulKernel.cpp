@@ -71,7 +71,7 @@ void MatmulBuilder::buildFunction() {
   bool hasMaps = !spec.isSync();
   if (hasMaps && !spec.isGathered)
     addMap(Kind::LhsMap, lhsMapType);
-  if (hasMaps)
+  if (hasMaps && !spec.isPacked)
     addMap(Kind::RhsMap, rhsMapType);
   if (hasMaps && !spec.swapAb)
     addMap(Kind::OutMap, outMapType);
@@ -80,7 +80,7 @@ void MatmulBuilder::buildFunction() {
     addInput(spec.isPlanned ? Kind::Plan : Kind::Offsets);
   if (!hasMaps || spec.isGathered)
     addInput(Kind::Lhs);
-  if (!hasMaps)
+  if (!hasMaps || spec.isPacked)
     addInput(Kind::Rhs);
   if (spec.isGathered)
     addInput(Kind::RowIndices);
@@ -88,6 +88,8 @@ void MatmulBuilder::buildFunction() {
     addInput(Kind::LhsScale);
   if (spec.rhsScaleType)
     addInput(Kind::RhsScale);
+  if (spec.rhsZeroType)
+    addInput(Kind::RhsZero);
   for (unsigned i = 0, n = spec.epilogueOperands.size(); i < n; ++i)
     addInput(Kind::EpilogueOperand, i);
   if (isDynamic())
@@ -147,13 +149,20 @@ void MatmulBuilder::buildOperands() {
   }
   if (!spec.isGathered)
     lhsMap = TensorMapOp::create(b, lhsMapType, getParameter(Kind::LhsMap));
-  rhsMap = TensorMapOp::create(b, rhsMapType, getParameter(Kind::RhsMap));
+  if (!spec.isPacked)
+    rhsMap = TensorMapOp::create(b, rhsMapType, getParameter(Kind::RhsMap));
   if (!spec.swapAb)
     outMap = TensorMapOp::create(b, outMapType, getParameter(Kind::OutMap));
+  SmallVector<TileType> payload{lhsTile};
+  SmallVector<SharedVectorType> vectors;
+  if (spec.isPacked)
+    vectors = getPackedVectors();
+  else
+    payload.push_back(rhsTile);
   ring = RingCreateOp::create(b,
-                              RingType::get(context, spec.stages,
-                                            {lhsTile, rhsTile}, spec.isGathered,
-                                            spec.cluster),
+                              RingType::get(context, spec.stages, payload,
+                                            spec.isGathered, spec.cluster,
+                                            vectors),
                               getTileConsumers(spec));
   auto createMailbox = [&](int64_t cluster, int64_t consumers) -> Value {
     auto type = RingType::get(context, kMailboxStages, {}, false, cluster);
@@ -172,12 +181,14 @@ MatmulKernel MatmulBuilder::build() {
   lhsMapType = getOperandMap(
       spec.swapAb ? spec.tileRows : spec.tileRows / spec.cluster, spec.lhs,
       spec.lhsIsTransposed, spec.swapAb ? spec.getRowStep() : 0);
-  rhsMapType = getOperandMap(spec.tileColumns / spec.cluster, spec.rhs,
-                             spec.rhsIsTransposed, /*step=*/0);
   outMapType = TensorMapType::get(context, kInstructionRows, outPanel, spec.out,
                                   /*step=*/0);
   lhsTile = getOperandTile(spec.tileRows, spec.lhs, spec.lhsIsTransposed);
-  rhsTile = getOperandTile(spec.tileColumns, spec.rhs, spec.rhsIsTransposed);
+  if (!spec.isPacked) {
+    rhsMapType = getOperandMap(spec.tileColumns / spec.cluster, spec.rhs,
+                               spec.rhsIsTransposed, /*step=*/0);
+    rhsTile = getOperandTile(spec.tileColumns, spec.rhs, spec.rhsIsTransposed);
+  }
   buildFunction();
   buildOperands();
   columns = getExtent(spec.columns, Kind::Columns);
@@ -269,15 +280,22 @@ void MatmulBuilder::buildProducer(Region &region) {
       shared = buildShared(tile, carried.count);
     Depth depth = buildDepth(tile);
     auto fill = [&](Value k, Value cursor) -> Value {
-      SmallVector<Value> maps{lhsMap, rhsMap},
+      SmallVector<Value> maps, sources,
           coordinates = buildCoordinates(tile, depth, k);
       Value column = coordinates[1];
-      if (spec.isGathered) {
-        maps.erase(maps.begin());
+      if (!spec.isGathered)
+        maps.push_back(lhsMap);
+      else
         coordinates.erase(coordinates.begin(), coordinates.begin() + 2);
+      if (!spec.isPacked) {
+        maps.push_back(rhsMap);
+      } else {
+        coordinates.pop_back_n(2);
+        sources = buildPackedSources(tile, k);
       }
       RingAcquireOp::create(b, ring, cursor);
-      RingFillOp::create(b, ring, cursor, maps, coordinates, shared, rows);
+      RingFillOp::create(b, ring, cursor, maps, coordinates, shared, rows,
+                         sources);
       if (spec.isGathered)
         RingGatherOp::create(b, ring, cursor, getParameter(Kind::Lhs), column,
                              getExtent(spec.depth, Kind::Depth), indices, rows);
@@ -414,6 +432,19 @@ Value MatmulBuilder::buildWidths(const Consumer &consumer, Tile tile,
   SmallVector<int64_t> widths = getWidths(spec), cases;
   for (int64_t width : widths)
     cases.push_back(width / spec.getRowStep());
+  if (spec.isPacked) {
+    // The least of them that is enough.
+    Value least = i32(cases.back());
+    for (int64_t width : llvm::drop_begin(llvm::reverse(cases)))
+      least = arith::SelectOp::create(
+          b,
+          arith::CmpIOp::create(b, arith::CmpIPredicate::ule, index,
+                                i32(width)),
+          i32(width), least);
+    Value isEmpty =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::eq, index, i32(0));
+    index = arith::SelectOp::create(b, isEmpty, index, least);
+  }
   auto split = scf::IndexSwitchOp::create(
       b, cursor.getType(),
       arith::IndexCastOp::create(b, b.getIndexType(), index), cases,
@@ -436,10 +467,13 @@ Value MatmulBuilder::buildActive(const Consumer &consumer, Tile tile,
                                  Value cursor, int64_t width) {
   Early early = buildEarly(tile, width);
   SmallVector<Value> accumulators;
-  Value end =
-      spec.promote
-          ? buildPromotedLoop(consumer, tile, cursor, width, accumulators)
-          : buildMainLoop(consumer, tile, cursor, width, accumulators);
+  Value end;
+  if (spec.isPacked)
+    end = buildPackedLoop(consumer, tile, cursor, width, accumulators);
+  else if (spec.promote)
+    end = buildPromotedLoop(consumer, tile, cursor, width, accumulators);
+  else
+    end = buildMainLoop(consumer, tile, cursor, width, accumulators);
   buildEpilogue(consumer, tile, accumulators, early);
   return end;
 }

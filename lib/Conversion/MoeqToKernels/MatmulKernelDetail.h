@@ -55,11 +55,29 @@ inline int64_t getConsumerRows(const MatmulKernelSpec &spec) {
                      : kInstructionRows;
 }
 
+/// The most columns of a sum that is promoted beside its accumulator, where
+/// weights are packed.
+constexpr int64_t kPackedPartColumns = 128;
+
 /// The columns that the accumulator of a consumer can have.
 inline SmallVector<int64_t> getWidths(const MatmulKernelSpec &spec) {
   if (!spec.swapAb)
     return {spec.tileColumns};
   SmallVector<int64_t> widths;
+  if (spec.isPacked) {
+    // ptxas finds no registers for a wgmma pipeline (C7511) where the sums of
+    // all widths together have more: so there are few, each half of the next.
+    constexpr int64_t most = 128;
+    int64_t registers = 0;
+    for (int64_t rows = spec.tileRows; rows % spec.getRowStep() == 0;
+         rows /= 2) {
+      registers += getConsumerRows(spec) * rows / kWarpgroupThreads;
+      if (!widths.empty() && registers > most)
+        break;
+      widths.insert(widths.begin(), rows);
+    }
+    return widths;
+  }
   for (int64_t rows = spec.getRowStep(); rows <= spec.tileRows;
        rows += spec.getRowStep())
     widths.push_back(rows);
@@ -122,6 +140,66 @@ inline int64_t getProductsInFlight(const MatmulKernelSpec &spec,
              : 2;
 }
 
+//===----------------------------------------------------------------------===//
+// Packed weights
+//===----------------------------------------------------------------------===//
+
+/// The 64-row slabs of a tile, and the bytes of one in a stage.
+inline int64_t getPackedSlabs(const MatmulKernelSpec &spec) {
+  return spec.tileColumns / kInstructionRows;
+}
+inline int64_t getPackedSlabBytes(const MatmulKernelSpec &spec) {
+  return moeq::kPackedChunk * moeq::kPackedChunk *
+         spec.rhs.getIntOrFloatBitWidth() / 8;
+}
+
+/// The elements of K with one scale or zero.
+inline int64_t getPackedGroup(const MatmulKernelSpec &spec) {
+  return spec.rhsGroup ? spec.rhsGroup : spec.depth;
+}
+/// The groups that a stage has scales of.
+inline int64_t getStageGroups(const MatmulKernelSpec &spec) {
+  return std::max<int64_t>(moeq::kPackedChunk / getPackedGroup(spec), 1);
+}
+
+/// Whether scales are part of the dequantized weights.
+inline bool foldsScales(const MatmulKernelSpec &spec) {
+  return isa_and_nonnull<Float8E8M0FNUType>(spec.rhsScaleType);
+}
+
+/// The stages of a step: those of a group that is promoted.
+inline int64_t getStepStages(const MatmulKernelSpec &spec) {
+  return spec.promote ? std::max<int64_t>(spec.rhsGroup / moeq::kPackedChunk, 1)
+                      : 1;
+}
+
+/// The equal parts of the columns that are multiplied one after the other.
+inline int64_t getPackedParts(const MatmulKernelSpec &spec, int64_t columns) {
+  return spec.promote ? llvm::divideCeil(columns, kPackedPartColumns) : 1;
+}
+
+/// The registers a thread of the sums of `columns`, and of the weights of a
+/// step.
+inline int64_t getPackedSumRegisters(const MatmulKernelSpec &spec,
+                                     int64_t columns) {
+  int64_t promoted = spec.promote ? columns / getPackedParts(spec, columns) : 0;
+  return getConsumerRows(spec) * (columns + promoted) / kWarpgroupThreads;
+}
+inline int64_t getPackedStepRegisters(const MatmulKernelSpec &spec) {
+  return getStepStages(spec) * getConsumerRows(spec) / 4;
+}
+
+/// The bytes of packed weights, scales and zeros of a stage.
+inline int64_t getPackedStageBytes(const MatmulKernelSpec &spec) {
+  int64_t scales = getStageGroups(spec) * spec.tileColumns;
+  int64_t bytes = getPackedSlabs(spec) * getPackedSlabBytes(spec);
+  if (spec.rhsBlockScale != ScalePlacement::None)
+    bytes += scales * getBytes(spec.rhsScaleType);
+  if (spec.rhsZeroType)
+    bytes += scales * getBytes(spec.rhsZeroType);
+  return llvm::alignTo(bytes, kTileAlignment);
+}
+
 /// The warpgroups that do nothing but copy.
 inline int64_t getNumProducers(const MatmulKernelSpec &spec) {
   return spec.isSync() ? 0 : 1;
@@ -132,7 +210,10 @@ inline int64_t getNumProducers(const MatmulKernelSpec &spec) {
 inline int64_t getProducerRegisters(const MatmulKernelSpec &spec) {
   if (spec.isSync())
     return 0;
-  if (spec.promote && !spec.swapAb)
+  bool isNarrow = spec.isPacked && spec.tileRows <= kPackedPartColumns;
+  if (isNarrow) // Beside the maps it has the addresses of vectors.
+    return 56;
+  if (spec.isPacked || (spec.promote && !spec.swapAb))
     return spec.isGathered ? 32 : 24;
   return spec.isGathered ? 56 : 40;
 }
@@ -143,6 +224,17 @@ inline int64_t getConsumerRegisters(const MatmulKernelSpec &spec) {
                    getProducerRegisters(spec)) /
                   spec.consumers;
   return std::min<int64_t>(share / 8 * 8, 240);
+}
+
+/// Whether the weights of the next step are dequantized while a step is
+/// multiplied, for which there must be registers. Else the other consumers have
+/// the tensor core meanwhile.
+inline bool prefetchesPacked(const MatmulKernelSpec &spec, int64_t columns) {
+  // The rest is for addresses and for words that are not dequantized yet.
+  int64_t most = getConsumerRegisters(spec) * 65 / 100;
+  return getPackedSumRegisters(spec, columns) +
+             2 * getPackedStepRegisters(spec) <=
+         most;
 }
 
 /// What plain and grouped matmuls share.

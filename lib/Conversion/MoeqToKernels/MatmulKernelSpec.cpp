@@ -27,9 +27,13 @@ static int64_t getRowVectorBytes(const MatmulKernelSpec &spec) {
 
 // The shared memory of a CTA.
 static int64_t getSharedMemory(const MatmulKernelSpec &spec) {
-  int64_t shared =
-      spec.stages * (spec.tileRows + spec.tileColumns) * TileType::kPanelBytes +
-      spec.consumers * getStagingBytes(spec) * (spec.swapAb ? 2 : 1);
+  int64_t stageBytes =
+      spec.tileRows * TileType::kPanelBytes +
+      (spec.isPacked ? getPackedStageBytes(spec)
+                     : spec.tileColumns * TileType::kPanelBytes);
+  int64_t shared = spec.stages * stageBytes + spec.consumers *
+                                                  getStagingBytes(spec) *
+                                                  (spec.swapAb ? 2 : 1);
   if (!spec.isSync())
     shared += spec.stages * 16;
   if (spec.swapAb)
@@ -73,6 +77,37 @@ getUnsupportedSync(const MatmulKernelSpec &spec) {
   return std::nullopt;
 }
 
+// Why the weights, if they are packed, cannot be dequantized in registers.
+static std::optional<std::string>
+getUnsupportedPacking(const MatmulKernelSpec &spec) {
+  if (!spec.isPacked)
+    return std::nullopt;
+  std::string text;
+  llvm::raw_string_ostream reason(text);
+  if (!spec.swapAb)
+    reason << "packed weights are the first operand, with swap_ab";
+  else if (!isStatic(spec.columns) || !isStatic(spec.depth))
+    reason << "packed weights have static extents";
+  else if (spec.rhsIsTransposed || spec.contractsRows)
+    reason << "packed weights are [E, N, K]";
+  else if (spec.cluster != 1)
+    reason << "packed weights are not shared in a cluster, got " << spec.cluster
+           << " CTAs";
+  else if (spec.rhsZeroType && !spec.rhsZeroType.isInteger(8))
+    reason << "zeros of packed weights are i8, got " << spec.rhsZeroType;
+  else if (spec.depth % getPackedGroup(spec) != 0)
+    reason << "groups of scales divide K, got " << spec.rhsGroup << " and "
+           << spec.depth;
+  else if (foldsScales(spec) && !spec.lhs.isBF16())
+    reason << "E8M0 scales need the range of bf16, got " << spec.lhs;
+  else if (spec.promote && getStageGroups(spec) > 1)
+    reason << "sums of 64 and more elements are promoted, got "
+           << spec.rhsGroup;
+  if (text.empty())
+    return std::nullopt;
+  return text;
+}
+
 std::optional<std::string>
 mlir::moeq_gpu::getUnsupportedReason(const MatmulKernelSpec &spec) {
   std::string text;
@@ -84,6 +119,8 @@ mlir::moeq_gpu::getUnsupportedReason(const MatmulKernelSpec &spec) {
       (isFloat8(spec.lhs) && isFloat8(spec.rhs)) ||
       (spec.lhs == spec.rhs &&
        (spec.lhs.isBF16() || spec.lhs.isF16() || spec.lhs.isInteger(8)));
+  if (spec.isPacked)
+    knownTypes = (spec.lhs.isBF16() || spec.lhs.isF16()) && !spec.lhsScaleType;
   if (!knownTypes) {
     reason << "no tensor core instruction multiplies " << spec.lhs << " and "
            << spec.rhs;
@@ -94,7 +131,8 @@ mlir::moeq_gpu::getUnsupportedReason(const MatmulKernelSpec &spec) {
     return text;
   }
   for (Type type : {spec.lhsScaleType, spec.rhsScaleType})
-    if (type && !type.isF32() && !type.isBF16() && !type.isF16()) {
+    if (type && !type.isF32() && !type.isBF16() && !type.isF16() &&
+        !(spec.isPacked && spec.rhsGroup && foldsScales(spec))) {
       reason << "scales are f32, bf16 or f16, got " << type;
       return text;
     }
@@ -124,6 +162,8 @@ mlir::moeq_gpu::getUnsupportedReason(const MatmulKernelSpec &spec) {
                                   : "transposed weights");
     return text;
   }
+  if (std::optional<std::string> unsupported = getUnsupportedPacking(spec))
+    return unsupported;
   // A consumer has both halves of each group.
   int64_t halves = 2 * moeq::kGateGroup;
   if (spec.gated &&
@@ -142,8 +182,10 @@ mlir::moeq_gpu::getUnsupportedReason(const MatmulKernelSpec &spec) {
     reason << "there are at most 1024 groups, got " << spec.groups;
     return text;
   }
-  if (spec.consumers < 1 || spec.consumers > 3) {
-    reason << "there are 1 to 3 consumers, got " << spec.consumers;
+  int64_t mostConsumers = spec.isPacked ? 4 : 3;
+  if (spec.consumers < 1 || spec.consumers > mostConsumers) {
+    reason << "there are 1 to " << mostConsumers << " consumers, got "
+           << spec.consumers;
     return text;
   }
   if (spec.isSync())
@@ -186,7 +228,11 @@ mlir::moeq_gpu::getUnsupportedReason(const MatmulKernelSpec &spec) {
   // The accumulator, and what the epilogue needs beside it, or the sums that
   // are promoted and their scales.
   int64_t wide = getWidths(spec).back(), spare = 64;
-  if (spec.promote) {
+  if (spec.isPacked) {
+    spare = 16 + getPackedStepRegisters(spec) +
+            getPackedSumRegisters(spec, wide) -
+            getConsumerRows(spec) * wide / kWarpgroupThreads;
+  } else if (spec.promote) {
     int64_t product = getProductColumns(spec, wide);
     ScalePlacement ofColumns =
         spec.swapAb ? spec.lhsBlockScale : spec.rhsBlockScale;
@@ -262,6 +308,21 @@ struct OperandScales {
   bool isMnMajor = false;
 };
 } // namespace
+
+// The scales of packed weights.
+static OperandScales getPackedScales(const moeq::OperandInfo &info) {
+  OperandScales scales;
+  scales.type = info.scaled.getScale();
+  int64_t rank = info.getRank();
+  bool isVector = info.scaled.getBlockOf(rank - 2, rank) == 1;
+  ScalePlacement placement =
+      isVector ? ScalePlacement::Vector : ScalePlacement::Tensor;
+  if (ShapedType::isDynamic(info.scaled.getBlockOf(rank - 1, rank)))
+    scales.ofAll = placement;
+  else
+    scales.ofBlocks = placement;
+  return scales;
+}
 
 // The scales of an operand, if the kernel can index them.
 static FailureOr<OperandScales> getScales(const moeq::OperandInfo &info) {
@@ -350,8 +411,10 @@ mlir::moeq_gpu::getMatmulKernelSpec(Operation *op, const moeq::Chip &chip,
                     ? cast<MemRefType>(byExpert.front().getType()).getDimSize(0)
                     : 1;
 
+  spec.isPacked = rhs->scaled && rhs->scaled.isReordered();
   FailureOr<OperandScales> lhsScales = getScales(*lhs),
-                           rhsScales = getScales(*rhs);
+                           rhsScales = spec.isPacked ? getPackedScales(*rhs)
+                                                     : getScales(*rhs);
   for (auto [info, scales] : {std::pair{&*lhs, lhsScales}, {&*rhs, rhsScales}})
     if (failed(scales) ||
         (info == &*lhs && scales->ofBlocks == ScalePlacement::Block)) {
@@ -379,8 +442,16 @@ mlir::moeq_gpu::getMatmulKernelSpec(Operation *op, const moeq::Chip &chip,
         << "sums of 128 elements are promoted, got " << interval;
     return failure();
   }
+  if (spec.isPacked) {
+    if (rhsScales->ofBlocks != ScalePlacement::None)
+      spec.rhsGroup = rhs->scaled.getBlock().back();
+    spec.rhsZeroType = rhs->scaled.getZero();
+    spec.promote = spec.rhsGroup && !foldsScales(spec);
+    spec.swapAb = true;
+    spec.tileColumns = 128;
+  }
   // The scales of the columns leave registers for a narrow tile only.
-  if (spec.rhsBlockScale == ScalePlacement::Vector) {
+  if (spec.rhsBlockScale == ScalePlacement::Vector && !spec.isPacked) {
     spec.tileColumns = 128;
     spec.stages = 6;
   }

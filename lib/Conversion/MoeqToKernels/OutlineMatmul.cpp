@@ -114,6 +114,9 @@ static LogicalResult outlineMatmul(OpTy op, gpu::GPUModuleOp module) {
     case MatmulParameter::RhsScale:
       operands.push_back(view.rhs[1]);
       break;
+    case MatmulParameter::RhsZero:
+      operands.push_back(view.rhs[2]);
+      break;
     case MatmulParameter::LhsScalePitch:
       operands.push_back(toI32(extent(view.lhs[1], rowDim + 1)));
       break;

@@ -8,7 +8,7 @@
 #include "Kernels.h"
 #include "RowTeam.h"
 
-#include "moeq/Support/GateColumns.h"
+#include "moeq/Support/Prepack.h"
 
 using namespace mlir;
 using namespace mlir::moeq;
@@ -17,8 +17,9 @@ using namespace mlir::moeq;
 static constexpr int64_t kThreads = 256;
 
 /// A thread an element of each component, which it takes from where it was.
-static void buildCopy(PrepackOp op, gpu::GPUModuleOp module, Value input,
-                      Value out) {
+static void buildCopy(PrepackOp op, gpu::GPUModuleOp module,
+                      unsigned component) {
+  Value input = op.getInput()[component], out = op.getOuts()[component];
   KernelBuilder k(module, op, kThreads);
   int64_t rank = cast<MemRefType>(out.getType()).getRank();
   SmallVector<Value> extents;
@@ -30,19 +31,18 @@ static void buildCopy(PrepackOp op, gpu::GPUModuleOp module, Value input,
   }
   Value number = k.add(k.mul(k.block(), k.index(kThreads)), k.thread());
   k.ifThen(k.ltU(number, count), [&] {
-    SmallVector<Value> to = k.delinearize(number, extents), from(to);
-    Value columns = k.size(op.getInput().front(), 1);
-    // A scale for all columns stays where it is.
-    Value source = emitGateSource(k, k.getLoc(), op.getFrom(), op.getTo(),
-                                  to[1], k.divU(columns, k.index(2)));
-    from[1] = k.minU(source, k.sub(extents[1], k.index(1)));
-    k.store(k.load(input, from), out, to);
+    SmallVector<Value> to = k.delinearize(number, extents);
+    Value columns = op.getFrom() ? k.size(op.getInput().front(), 1) : Value();
+    Value element = emitPrepackElement(
+        k, k.getLoc(), op, component, to, columns,
+        [&](ValueRange from) { return k.load(input, from); });
+    k.store(element, out, to);
   });
   k.launch(k.hostCeilDiv(hostCount, kThreads));
 }
 
 LogicalResult moeq::buildKernels(PrepackOp op, gpu::GPUModuleOp module) {
-  for (auto [input, out] : llvm::zip_equal(op.getInput(), op.getOuts()))
-    buildCopy(op, module, input, out);
+  for (unsigned component = 0; component < op.getOuts().size(); ++component)
+    buildCopy(op, module, component);
   return success();
 }

@@ -352,7 +352,7 @@ LogicalResult Quantizer::buildAcrossRows() {
 }
 
 LogicalResult Quantizer::build() {
-  if (format.getLayout() != ScaleLayout::RowMajor)
+  if (!format.isRowMajor())
     return op->emitOpError()
            << "expects scales in row-major layout in a kernel, got " << format;
   if (format.isPacked() && !ShapedType::isDynamic(blockOf(rank - 1)) &&

@@ -7,6 +7,7 @@
 
 #include "Detail.h"
 
+#include "moeq/Dialect/Moeq/IR/WeightPacking.h"
 #include "moeq/Support/ScaleLayout.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -30,6 +31,33 @@ FailureOr<Operand> moeq::detail::getOperand(Operation *op, ValueRange values,
   if (failed(info))
     return failure();
   return Operand(*info, values);
+}
+
+/// The indices of an element [.., row, column] of packed weights, `columns` of
+/// them a row in memory.
+static SmallVector<Value> getPackedIndices(OpBuilder &b, Location loc,
+                                           ArrayRef<PackedDigit> digits,
+                                           int64_t columns,
+                                           ValueRange indices) {
+  SmallVector<Value> result(indices);
+  Value &row = result[result.size() - 2], &column = result.back();
+  Value place = emitPackedPlace(b, loc, digits, row, column);
+  Value pitch = constantIndex(b, loc, columns);
+  row = arith::DivUIOp::create(b, loc, place, pitch);
+  column = arith::RemUIOp::create(b, loc, place, pitch);
+  return result;
+}
+
+SmallVector<Value> Operand::getValueIndices(OpBuilder &b, Location loc,
+                                            ValueRange indices) const {
+  if (!info.scaled || !info.scaled.isReordered())
+    return SmallVector<Value>(indices);
+  int64_t rows = info.shape[info.getRank() - 2], columns = info.shape.back();
+  return getPackedIndices(
+      b, loc,
+      getPackedValueDigits(info.getValueType().getIntOrFloatBitWidth(), rows,
+                           columns),
+      columns, indices);
 }
 
 int64_t Operand::getBlockOf(int64_t dim) const {
@@ -67,11 +95,13 @@ Value Operand::readZero(Elementwise &e, ValueRange indices) const {
 }
 
 Value Operand::readF32(Elementwise &e, ValueRange indices) const {
+  SmallVector<Value> place =
+      getValueIndices(e.getBuilder(), e.getLoc(), indices);
   Value value;
   if (info.scaled && info.scaled.isPacked())
-    value = emitNibbleToF32(e, readNibble(e, indices), info.scaled.getValue());
+    value = emitNibbleToF32(e, readNibble(e, place), info.scaled.getValue());
   else
-    value = loadF32(e, getValues(), indices);
+    value = loadF32(e, getValues(), place);
   if (Value zero = readZero(e, indices))
     value = e.sub(value, emitToF32(e, zero));
   return value;
@@ -83,12 +113,14 @@ static Value extendSigned(Elementwise &e, Value value) {
 }
 
 Value Operand::readI32(Elementwise &e, ValueRange indices) const {
+  SmallVector<Value> place =
+      getValueIndices(e.getBuilder(), e.getLoc(), indices);
   Value value;
   if (info.scaled && info.scaled.isPacked())
-    value = emitNibbleToI32(e, readNibble(e, indices), info.scaled.getValue());
+    value = emitNibbleToI32(e, readNibble(e, place), info.scaled.getValue());
   else
     value = extendSigned(e, memref::LoadOp::create(e.getBuilder(), e.getLoc(),
-                                                   getValues(), indices));
+                                                   getValues(), place));
   if (Value zero = readZero(e, indices))
     value = e.subI(value, extendSigned(e, zero));
   return value;
@@ -118,6 +150,14 @@ SmallVector<Value> Operand::getLayoutIndices(OpBuilder &b, Location loc,
   SmallVector<Value> result(block);
   if (result.size() < 2)
     return result;
+  if (info.scaled.isReordered()) {
+    SmallVector<int64_t> shape = info.scaled.getScaleShape(info.shape);
+    if (shape.back() == 1) // One for all of K: as many as rows, in their order.
+      return result;
+    return getPackedIndices(
+        b, loc, getPackedScaleDigits(shape[shape.size() - 2], shape.back()),
+        shape.back(), block);
+  }
   ScaleLayout layout = info.scaled.getLayout();
   Value columns;
   if (layout == ScaleLayout::Swizzle128x4)

@@ -53,6 +53,11 @@ public:
   SmallVector<Value> getLayoutIndices(OpBuilder &b, Location loc,
                                       ValueRange block) const;
 
+  /// The indices of an element's value among the values, in their order: of
+  /// packed 4-bit values counted in values.
+  SmallVector<Value> getValueIndices(OpBuilder &b, Location loc,
+                                     ValueRange indices) const;
+
 private:
   /// The byte that holds an element of 4 bits, its element in the low bits.
   Value readNibble(Elementwise &e, ValueRange indices) const;

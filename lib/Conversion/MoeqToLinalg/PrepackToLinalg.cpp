@@ -7,7 +7,7 @@
 
 #include "Detail.h"
 
-#include "moeq/Support/GateColumns.h"
+#include "moeq/Support/Prepack.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
@@ -21,25 +21,21 @@ struct LowerPrepack : OpRewritePattern<PrepackOp> {
   LogicalResult matchAndRewrite(PrepackOp op,
                                 PatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
-    Value features = arith::DivUIOp::create(
-        rewriter, loc,
-        memref::DimOp::create(rewriter, loc, op.getInput().front(), 1),
-        constantIndex(rewriter, loc, 2));
-    for (auto [input, out] : llvm::zip(op.getInput(), op.getOuts())) {
-      Value source = input; // a structured binding cannot be captured
-      Value last = arith::SubIOp::create(
-          rewriter, loc, memref::DimOp::create(rewriter, loc, source, 1),
-          constantIndex(rewriter, loc, 1));
+    for (auto [i, out] : llvm::enumerate(op.getOuts())) {
+      unsigned component = i;
+      Value source = op.getInput()[i];
       emitParallel(rewriter, loc, out,
                    [&](Elementwise &e, ValueRange indices, Value) -> Value {
                      OpBuilder &b = e.getBuilder();
-                     Value column =
-                         emitGateSource(b, loc, op.getFrom(), op.getTo(),
-                                        indices[1], features);
-                     // A scale for all columns stays where it is.
-                     SmallVector<Value> from(indices);
-                     from[1] = arith::MinUIOp::create(b, loc, column, last);
-                     return memref::LoadOp::create(b, loc, source, from);
+                     Value columns;
+                     if (op.getFrom())
+                       columns = memref::DimOp::create(
+                           b, loc, op.getInput().front(), 1);
+                     return emitPrepackElement(
+                         b, loc, op, component, indices, columns,
+                         [&](ValueRange from) -> Value {
+                           return memref::LoadOp::create(b, loc, source, from);
+                         });
                    });
     }
     rewriter.eraseOp(op);

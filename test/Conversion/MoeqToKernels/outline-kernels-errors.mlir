@@ -226,3 +226,24 @@ func.func @columnwise(%x: memref<64x64xbf16>, %q: memref<64x64xf8E4M3FN>, %s: me
   moeq.quantize input(%x : memref<64x64xbf16>) columnwise(%q, %s : memref<64x64xf8E4M3FN>, memref<2x64xf32> as !c) recipe(<amax>)
   return
 }
+
+// -----
+
+!w = !moeq.scaled<i4, block = [32], scale = f32, packing = fragments>
+func.func @short_sums(%x: memref<?x128xbf16>, %w: memref<2x128x64xi8>, %ws: memref<2x128x4xf32>, %o: memref<3xi32>, %c: memref<?x128xbf16>) {
+  // expected-remark @+1 {{sums of 64 and more elements are promoted, got 32}}
+  moeq.grouped_matmul lhs(%x : memref<?x128xbf16>) rhs(%w, %ws : memref<2x128x64xi8>, memref<2x128x4xf32> as !w)
+      offsets(%o : memref<3xi32>) outs(%c : memref<?x128xbf16>) config(<tile = [64, 128], swap_ab = true>)
+  return
+}
+
+// -----
+
+!w = !moeq.scaled<i8, block = [*], scale = f32, packing = fragments>
+func.func @scaled_tokens(%x: memref<?x128xi8>, %xs: memref<?x1xf32>, %w: memref<2x128x128xi8>, %ws: memref<2x128x1xf32>, %o: memref<3xi32>, %c: memref<?x128xbf16>) {
+  // expected-remark @+1 {{no tensor core instruction multiplies i8 and i8}}
+  moeq.grouped_matmul lhs(%x, %xs : memref<?x128xi8>, memref<?x1xf32> as !moeq.scaled<i8, block = [*], scale = f32>)
+      rhs(%w, %ws : memref<2x128x128xi8>, memref<2x128x1xf32> as !w)
+      offsets(%o : memref<3xi32>) outs(%c : memref<?x128xbf16>) config(<tile = [64, 128], swap_ab = true>)
+  return
+}

@@ -71,3 +71,40 @@ func.func @packed(%w: tensor<8x128x!p>, %o: tensor<8x128x!p>) {
   %0 = moeq.prepack input(%w : tensor<8x128x!p>) outs(%o : tensor<8x128x!p>) from(gate_first) to(up_first) -> tensor<8x128x!p>
   return
 }
+
+// -----
+
+func.func @half(%w: tensor<8x128x4xf32>, %p: tensor<8x128x4xf32>) {
+  // expected-error @below {{'moeq.prepack' op expects both or neither of 'from' and 'to'}}
+  %0 = "moeq.prepack"(%w, %p) {from = 0 : i32, operandSegmentSizes = array<i32: 1, 1>} : (tensor<8x128x4xf32>, tensor<8x128x4xf32>) -> tensor<8x128x4xf32>
+  return
+}
+
+// -----
+
+!a = !moeq.scaled<i8, block = [*], scale = f32>
+!q = !moeq.scaled<i8, block = [*], scale = f32, packing = fragments>
+func.func @packed_rank(%w: tensor<128x64x!a>, %o: tensor<128x64x!q>) {
+  // expected-error @below {{'moeq.prepack' op expects packed 'input' of rank 3 to move gate and up, got rank 2}}
+  %0 = moeq.prepack input(%w : tensor<128x64x!a>) outs(%o : tensor<128x64x!q>) from(gate_first) to(up_first) -> tensor<128x64x!q>
+  return
+}
+
+// -----
+
+!a = !moeq.scaled<i8, block = [*], scale = f32>
+!q = !moeq.scaled<i8, block = [*], scale = f32, packing = fragments>
+func.func @packed_extents(%w: tensor<128x96x!a>, %o: tensor<128x96x!q>) {
+  // expected-error @below {{'moeq.prepack' op expects packed 'outs' of static rows and columns, multiples of 64, got 'tensor<128x96x!moeq.scaled<i8, block = [*], scale = f32, packing = fragments>>'}}
+  %0 = moeq.prepack input(%w : tensor<128x96x!a>) outs(%o : tensor<128x96x!q>) -> tensor<128x96x!q>
+  return
+}
+
+// -----
+
+!q = !moeq.scaled<i8, block = [*], scale = f32, packing = fragments>
+func.func @packed_result(%x: tensor<128x64xf32>, %o: tensor<128x64x!q>) {
+  // expected-error @below {{'moeq.quantize' op expects packed weights only where a matmul takes its weights, got '!moeq.scaled<i8, block = [*], scale = f32, packing = fragments>' as 'outs'}}
+  %0 = moeq.quantize input(%x : tensor<128x64xf32>) outs(%o : tensor<128x64x!q>) recipe(<int8_sym>) -> tensor<128x64x!q>
+  return
+}

@@ -3,6 +3,8 @@
 // RUN: moeq-opt %s --emit-bytecode | moeq-opt | FileCheck %s
 
 !a = !moeq.scaled<f8E4M3FN, block = [*], scale = f32>
+// CHECK-DAG: !moeq.scaled<f8E4M3FN, block = [*], scale = f32, packing = fragments>
+!q = !moeq.scaled<f8E4M3FN, block = [*], scale = f32, packing = fragments>
 
 // CHECK-LABEL: @weight
 // CHECK: moeq.prepack input(%{{.*}} : tensor<8x256x64x!{{.*}}>) outs(%{{.*}} : tensor<8x256x64x!{{.*}}>) from(gate_first) to(interleaved_64) -> tensor<8x256x64x!{{.*}}>
@@ -26,4 +28,11 @@ func.func @bias(%b: tensor<8x256xf32>, %p: tensor<8x256xf32>) -> tensor<8x256xf3
   %0 = moeq.prepack input(%b : tensor<8x256xf32>) outs(%p : tensor<8x256xf32>) from(up_first) to(interleaved)
       -> tensor<8x256xf32>
   return %0 : tensor<8x256xf32>
+}
+
+// CHECK-LABEL: @packed
+// CHECK: moeq.prepack input(%{{.*}} : tensor<8x256x64x!{{.*}}>) outs(%{{.*}} : tensor<8x256x64x!{{.*}}>) -> tensor<8x256x64x!{{.*}}>
+func.func @packed(%w: tensor<8x256x64x!a>, %p: tensor<8x256x64x!q>) -> tensor<8x256x64x!q> {
+  %0 = moeq.prepack input(%w : tensor<8x256x64x!a>) outs(%p : tensor<8x256x64x!q>) -> tensor<8x256x64x!q>
+  return %0 : tensor<8x256x64x!q>
 }

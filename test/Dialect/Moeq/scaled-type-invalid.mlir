@@ -116,8 +116,28 @@ func.func private @no_padding(!moeq.scaled<i8, block = [*], scale = f32, layout 
 
 // -----
 
-// expected-error @below {{'packing' is reserved for prepared weights}}
-func.func private @packing(!moeq.scaled<i4, block = [32], scale = f32, packing = 1>)
+// expected-error @below {{expects a packing of none or fragments, got 'tiles'}}
+func.func private @packing(!moeq.scaled<i4, block = [32], scale = f32, packing = tiles>)
+
+// -----
+
+// expected-error @below {{expects no layout of scales beside a packing, got mn_major}}
+func.func private @packing_layout(!moeq.scaled<i4, block = [32], scale = f32, layout = mn_major, packing = fragments>)
+
+// -----
+
+// expected-error @below {{expects no groups of rows beside a packing, got 4}}
+func.func private @packing_groups(!moeq.scaled<i4, block = [32], scale = f32, groups = 4, packing = fragments>)
+
+// -----
+
+// expected-error @below {{expects packed weights with a scale for each row, or 32, 64 or 128 elements of it, got a block of [16]}}
+func.func private @packing_block(!moeq.scaled<i4, block = [16], scale = f32, packing = fragments>)
+
+// -----
+
+// expected-error @below {{expects packed weights with a scale for each row, or 32, 64 or 128 elements of it, got a block of [128, 128]}}
+func.func private @packing_rows(!moeq.scaled<f8E4M3FN, block = [128, 128], scale = f32, packing = fragments>)
 
 // -----
 
@@ -131,7 +151,7 @@ func.func private @duplicate_block(!moeq.scaled<i8, block = [*], block = [*], sc
 
 // -----
 
-// expected-error @below {{expects block, scale, zero, layout or groups, got 'axis'}}
+// expected-error @below {{expects block, scale, zero, layout, groups or packing, got 'axis'}}
 func.func private @unknown(!moeq.scaled<i8, block = [*], scale = f32, axis = 1>)
 
 // -----

@@ -328,7 +328,7 @@ func.func @reshape_groups(%a: tensor<64x256x!g>) {
 !s = !moeq.scaled<f8E4M3FN, block = [32], scale = f8E8M0FNU, layout = mn_major>
 
 func.func @reshape_laid_out(%a: tensor<8x64x256x!s>) {
-  // expected-error@+1 {{'tensor.collapse_shape' op expects scales in row-major layout, got 'tensor<8x64x256x!moeq.scaled}}
+  // expected-error@+1 {{'tensor.collapse_shape' op expects values and scales in row-major layout, got 'tensor<8x64x256x!moeq.scaled}}
   %0 = tensor.collapse_shape %a [[0, 1], [2]] : tensor<8x64x256x!s> into tensor<512x256x!s>
   return
 }

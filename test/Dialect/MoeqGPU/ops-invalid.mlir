@@ -36,7 +36,7 @@ func.func private @striped_extents(!moeq_gpu.striped<2x2xf32>)
 // -----
 
 func.func @spread_offset(%v: !moeq_gpu.vector<40xf32>) {
-  // expected-error@+1 {{expects one row with elements of '!moeq_gpu.vector<40xf32>', got '!moeq_gpu.fragment<1x32xf32>' at 16}}
+  // expected-error@+1 {{expects one row or column with elements of '!moeq_gpu.vector<40xf32>', got '!moeq_gpu.fragment<1x32xf32>' at 16}}
   %0 = moeq_gpu.spread %v[16] : !moeq_gpu.vector<40xf32> -> !moeq_gpu.fragment<1x32xf32>
   return
 }

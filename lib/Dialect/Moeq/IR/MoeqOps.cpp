@@ -96,6 +96,28 @@ static LogicalResult verifyScaledShape(Operation *op, const OperandInfo &info,
   return success();
 }
 
+/// Checks that the operand `name` may be packed weights, where it is.
+static LogicalResult verifyPacking(Operation *op, const OperandInfo &info,
+                                   ShapedType type, StringRef name) {
+  if (!info.scaled.isReordered())
+    return success();
+  bool isWeight =
+      isa<MatmulOp, GroupedMatmulOp, ExpertsOp>(op) && name != "lhs";
+  if (!isWeight && !isa<PrepackOp, DequantizeOp>(op))
+    return op->emitOpError()
+           << "expects packed weights only where a matmul takes its weights, "
+              "got "
+           << info.scaled << " as '" << name << "'";
+  ArrayRef<int64_t> shape = info.shape;
+  if (shape.size() < 2 || llvm::any_of(shape.take_back(2), [](int64_t extent) {
+        return ShapedType::isDynamic(extent) || extent % kPackedChunk != 0;
+      }))
+    return op->emitOpError()
+           << "expects packed '" << name << "' of static rows and columns, "
+           << "multiples of " << kPackedChunk << ", got " << Type(type);
+  return success();
+}
+
 FailureOr<OperandInfo> moeq::getOperandInfo(Operation *op, ValueRange values,
                                             TypeAttr format, StringRef name) {
   if (values.empty())
@@ -113,7 +135,8 @@ FailureOr<OperandInfo> moeq::getOperandInfo(Operation *op, ValueRange values,
       info.plain = first.getElementType();
       return info;
     }
-    if (failed(verifyScaledShape(op, info, first, name)))
+    if (failed(verifyScaledShape(op, info, first, name)) ||
+        failed(verifyPacking(op, info, first, name)))
       return failure();
     return info;
   }
@@ -135,6 +158,8 @@ FailureOr<OperandInfo> moeq::getOperandInfo(Operation *op, ValueRange values,
     info.lastIsRounded = info.shape.back() > 0;
     info.shape.back() = multiplyExtents(info.shape.back(), 2);
   }
+  if (failed(verifyPacking(op, info, first, name)))
+    return failure();
   scaleShapes.push_back(info.scaled.getScaleShape(info.shape));
   if (info.lastIsRounded) {
     SmallVector<int64_t> odd(info.shape);

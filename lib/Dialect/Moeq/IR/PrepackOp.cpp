@@ -7,6 +7,8 @@
 
 #include "OpsDetail.h"
 
+#include "moeq/Dialect/Moeq/IR/WeightPacking.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
@@ -21,8 +23,16 @@ LogicalResult PrepackOp::verify() {
       getOperandInfo(*this, getInput(), getInputFormatAttr(), "input");
   FailureOr<OperandInfo> outs =
       getOperandInfo(*this, getOuts(), getOutsFormatAttr(), "outs");
-  if (failed(input) || failed(outs) || failed(verifier.oneKind()) ||
-      failed(verifyMoved(*this, *input, *outs)))
+  if (failed(input) || failed(outs) || failed(verifier.oneKind()))
+    return failure();
+  bool isPacked = false;
+  OperandInfo plain = *input, plainOuts = *outs;
+  for (OperandInfo *info : {&plain, &plainOuts})
+    if (info->scaled && info->scaled.isReordered()) {
+      info->scaled = info->scaled.withPacking(Packing::None);
+      isPacked = true;
+    }
+  if (failed(verifyMoved(*this, plain, plainOuts)))
     return failure();
   int64_t rank = input->getRank();
   if (rank != 2 && rank != 3)
@@ -34,10 +44,17 @@ LogicalResult PrepackOp::verify() {
                              input->shape[dim], "that of 'outs'",
                              outs->shape[dim])))
       return failure();
-  for (GateLayout layout : {getFrom(), getTo()})
-    if (failed(verifyGateColumns(*this, "input", input->shape[1], layout)))
-      return failure();
-  if (!input->scaled)
+  if (getFrom().has_value() != getTo().has_value())
+    return emitOpError() << "expects both or neither of 'from' and 'to'";
+  if (getFrom()) {
+    if (rank == 2 && isPacked)
+      return emitOpError() << "expects packed 'input' of rank 3 to move gate "
+                              "and up, got rank 2";
+    for (GateLayout layout : {*getFrom(), *getTo()})
+      if (failed(verifyGateColumns(*this, "input", input->shape[1], layout)))
+        return failure();
+  }
+  if (!input->scaled || !getFrom())
     return success();
   if (rank == 2 && input->scaled.isPacked())
     return emitOpError() << "expects columns of whole bytes, got "
@@ -72,25 +89,93 @@ static int64_t getGateColumn(GateLayout layout, int64_t half, int64_t column,
   llvm_unreachable("unknown gate layout");
 }
 
-/// The elements [E, 2F, ..] of a constant, whole bytes each, in another order.
-static DenseElementsAttr moveColumns(DenseElementsAttr elements,
-                                     GateLayout from, GateLayout to) {
-  ShapedType type = elements.getType();
-  int64_t columns = type.getDimSize(1);
-  ArrayRef<char> source = elements.getRawData();
+/// Elements of whole bytes in another order: `getSource` gives for each where
+/// it was.
+static std::vector<char>
+reorder(ArrayRef<char> source, int64_t bytes,
+        llvm::function_ref<int64_t(int64_t)> getSource) {
   std::vector<char> target(source.size());
-  int64_t bytes = source.size() / (type.getDimSize(0) * columns);
-  for (int64_t expert = 0; expert < type.getDimSize(0); ++expert)
-    for (int64_t half : {0, 1})
-      for (int64_t column = 0; column < columns / 2; ++column) {
-        auto at = [&](GateLayout layout) {
-          return (expert * columns +
-                  getGateColumn(layout, half, column, columns / 2)) *
-                 bytes;
-        };
-        std::copy_n(source.begin() + at(from), bytes, target.begin() + at(to));
-      }
-  return DenseElementsAttr::getFromRawBuffer(type, target);
+  for (int64_t i = 0, n = source.size() / bytes; i < n; ++i)
+    std::copy_n(source.begin() + getSource(i) * bytes, bytes,
+                target.begin() + i * bytes);
+  return target;
+}
+
+/// The elements [E, 2F, ..] of a constant, whole bytes each, in another order.
+static std::vector<char> moveColumns(ArrayRef<char> source,
+                                     ArrayRef<int64_t> shape, int64_t bytes,
+                                     GateLayout from, GateLayout to) {
+  int64_t columns = shape[1], size = source.size() / bytes,
+          inner = size / (shape[0] * columns);
+  // Where each column of the result was.
+  SmallVector<int64_t> sources(columns);
+  for (int64_t half : {0, 1})
+    for (int64_t column = 0; column < columns / 2; ++column)
+      sources[getGateColumn(to, half, column, columns / 2)] =
+          getGateColumn(from, half, column, columns / 2);
+  return reorder(source, bytes, [&](int64_t i) {
+    int64_t column = i / inner % columns;
+    return i + (sources[column] - column) * inner;
+  });
+}
+
+/// The elements [.., rows, columns] of a constant, whole bytes each, packed or
+/// unpacked.
+static std::vector<char> movePacked(ArrayRef<char> source, int64_t bytes,
+                                    int64_t rows, int64_t columns,
+                                    ArrayRef<PackedDigit> digits, bool packs) {
+  return reorder(source, bytes, [&](int64_t i) {
+    int64_t matrix = i / (rows * columns) * (rows * columns), at = i - matrix;
+    if (!packs)
+      return matrix + getPackedPlace(digits, at / columns, at % columns);
+    auto [row, column] = getUnpackedPlace(digits, at);
+    return matrix + row * columns + column;
+  });
+}
+
+/// Component `component` of a constant of `from` that becomes one of `to`, or
+/// of a plain one, where both are null.
+static DenseElementsAttr moveComponent(DenseElementsAttr elements,
+                                       unsigned component, ScaledType from,
+                                       ScaledType to, PrepackOp op) {
+  ShapedType type = elements.getType();
+  if (elements.isSplat() || elements.getNumElements() == 0)
+    return elements;
+  ArrayRef<int64_t> shape = type.getShape();
+  int64_t bytes = type.getElementTypeBitWidth() / 8, rows = 0, columns = 0;
+  std::vector<char> data = elements.getRawData().vec();
+  auto repack = [&](ScaledType format, bool packs) {
+    if (!format || !format.isReordered() || (component != 0 && columns == 1))
+      return;
+    unsigned bits = format.getValue().getIntOrFloatBitWidth();
+    data = movePacked(data, bytes, rows, columns,
+                      component == 0 ? getPackedValueDigits(bits, rows, columns)
+                                     : getPackedScaleDigits(rows, columns),
+                      packs);
+  };
+  bool isNibbles = component == 0 && from && from.isPacked();
+  if (isNibbles) { // A byte each.
+    std::vector<char> nibbles;
+    for (char byte : data)
+      for (int shift : {0, 4})
+        nibbles.push_back((byte >> shift) & 15);
+    data = std::move(nibbles);
+  }
+  if (shape.size() > 1) {
+    rows = shape[shape.size() - 2];
+    columns = shape.back() * (isNibbles ? 2 : 1);
+  }
+  repack(from, /*packs=*/false);
+  if (op.getFrom() && shape[1] != 1) // A scale for all columns stays as it is.
+    data = moveColumns(data, shape, bytes, *op.getFrom(), *op.getTo());
+  repack(to, /*packs=*/true);
+  if (isNibbles) {
+    std::vector<char> pairs(data.size() / 2);
+    for (size_t i = 0; i < pairs.size(); ++i)
+      pairs[i] = static_cast<char>(data[2 * i] | data[2 * i + 1] << 4);
+    data = std::move(pairs);
+  }
+  return DenseElementsAttr::getFromRawBuffer(type, data);
 }
 
 namespace {
@@ -113,12 +198,16 @@ struct MergePrepacks : OpRewritePattern<PrepackOp> {
   LogicalResult matchAndRewrite(PrepackOp op,
                                 PatternRewriter &rewriter) const override {
     auto first = op.getInput().front().getDefiningOp<PrepackOp>();
-    if (!first || op.getNumResults() == 0 || first.getTo() != op.getFrom() ||
-        first.getResults() != op.getInput())
+    if (!first || op.getNumResults() == 0 ||
+        first.getResults() != op.getInput() ||
+        (first.getTo() && op.getFrom() && first.getTo() != op.getFrom()))
       return failure();
     rewriter.modifyOpInPlace(op, [&] {
       op.getInputMutable().assign(first.getInput());
-      op.setFrom(first.getFrom());
+      if (!op.getFrom())
+        op.setTo(first.getTo());
+      if (first.getFrom() || !op.getFrom())
+        op.setFrom(first.getFrom());
     });
     return success();
   }
@@ -134,40 +223,30 @@ struct MoveConstant : OpRewritePattern<PrepackOp> {
         !matchPattern(op.getInput().front(), m_Constant(&elements)) ||
         elements.getType() != op.getResultTypes().front())
       return failure();
-    Attribute moved = elements;
-    if (!elements.isSplat() && elements.getNumElements() > 0)
-      moved = moveColumns(elements, op.getFrom(), op.getTo());
-    rewriter.replaceOpWithNewOp<arith::ConstantOp>(op, cast<TypedAttr>(moved));
+    rewriter.replaceOpWithNewOp<arith::ConstantOp>(
+        op, moveComponent(elements, 0, ScaledType(), ScaledType(), op));
     return success();
   }
 };
 
-/// prepack(pack(values, scales)) -> pack(prepack(values), prepack(scales)) of
-/// constants. A scale for all columns stays as it is.
+/// prepack(pack(values, scales)) -> pack(values, scales) of constants.
 struct MovePackedConstant : OpRewritePattern<PrepackOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(PrepackOp op,
                                 PatternRewriter &rewriter) const override {
     auto pack = op.getInput().front().getDefiningOp<PackOp>();
-    if (!pack || op.getNumResults() != 1 || op.getInputFormat() ||
-        pack.getResult().getType() != op.getResultTypes().front())
+    if (!pack || op.getNumResults() != 1 || op.getInputFormat())
       return failure();
-    SmallVector<Value> components;
-    for (Value component : pack.getComponents()) {
-      if (!matchPattern(component, m_Constant()))
+    SmallVector<DenseElementsAttr> constants;
+    for (Value component : pack.getComponents())
+      if (!matchPattern(component, m_Constant(&constants.emplace_back())))
         return failure();
-      auto type = cast<RankedTensorType>(component.getType());
-      bool moves =
-          component == pack.getComponents().front() ||
-          pack.getResult().getType().getDimSize(1) == type.getDimSize(1);
-      if (moves)
-        component = PrepackOp::create(rewriter, op.getLoc(), type, component,
-                                      component, op.getFrom(), op.getTo(),
-                                      /*input_format=*/TypeAttr(),
-                                      /*outs_format=*/TypeAttr())
-                        .getResult(0);
-      components.push_back(component);
-    }
+    ScaledType from = getScaledElementType(op.getInput().front().getType()),
+               to = getScaledElementType(op.getResultTypes().front());
+    SmallVector<Value> components;
+    for (auto [i, constant] : llvm::enumerate(constants))
+      components.push_back(arith::ConstantOp::create(
+          rewriter, op.getLoc(), moveComponent(constant, i, from, to, op)));
     rewriter.replaceOpWithNewOp<PackOp>(op, op.getResultTypes().front(),
                                         components);
     return success();

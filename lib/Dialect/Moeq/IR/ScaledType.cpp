@@ -24,9 +24,8 @@ void MoeqDialect::registerTypes() {
 }
 
 //===----------------------------------------------------------------------===//
-// Assembly:
-// <VALUE, block = [...], scale = T (, zero = T)? (, layout = L)? (, groups =
-// E)?>
+// Assembly: <VALUE, block = [...], scale = T (, zero = T)? (, layout = L)?
+//           (, groups = E)? (, packing = P)?>
 //===----------------------------------------------------------------------===//
 
 static ParseResult parseBlock(AsmParser &parser, SmallVector<int64_t> &block) {
@@ -77,11 +76,25 @@ static ParseResult parseLayout(AsmParser &parser, ScaleLayout &layout) {
   return success();
 }
 
+static ParseResult parsePacking(AsmParser &parser, Packing &packing) {
+  StringRef keyword;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseKeyword(&keyword))
+    return failure();
+  std::optional<Packing> parsed = symbolizePacking(keyword);
+  if (!parsed)
+    return parser.emitError(loc)
+           << "expects a packing of none or fragments, got '" << keyword << "'";
+  packing = *parsed;
+  return success();
+}
+
 Type ScaledType::parse(AsmParser &parser) {
   Type value, scale, zero;
   std::optional<SmallVector<int64_t>> block;
   std::optional<ScaleLayout> layout;
   std::optional<int64_t> groups;
+  std::optional<Packing> packing;
   SMLoc start = parser.getCurrentLocation();
   if (parser.parseLess() || parser.parseType(value))
     return {};
@@ -90,10 +103,6 @@ Type ScaledType::parse(AsmParser &parser) {
     SMLoc loc = parser.getCurrentLocation();
     if (parser.parseKeyword(&key))
       return {};
-    if (key == "packing") {
-      parser.emitError(loc) << "'packing' is reserved for prepared weights";
-      return {};
-    }
     if (parser.parseEqual())
       return {};
     auto duplicate = [&](bool seen) {
@@ -122,10 +131,14 @@ Type ScaledType::parse(AsmParser &parser) {
         parser.emitError(loc) << "expects positive groups, got " << *groups;
         return {};
       }
+    } else if (key == "packing") {
+      if (duplicate(packing.has_value()) ||
+          parsePacking(parser, packing.emplace()))
+        return {};
     } else {
       parser.emitError(loc)
-          << "expects block, scale, zero, layout or groups, got '" << key
-          << "'";
+          << "expects block, scale, zero, layout, groups or packing, got '"
+          << key << "'";
       return {};
     }
   }
@@ -138,18 +151,25 @@ Type ScaledType::parse(AsmParser &parser) {
   }
   return parser.getChecked<ScaledType>(
       start, parser.getContext(), value, *block, scale, zero,
-      layout.value_or(ScaleLayout::RowMajor), groups.value_or(0));
+      layout.value_or(ScaleLayout::RowMajor), groups.value_or(0),
+      packing.value_or(Packing::None));
+}
+
+static void printBlock(raw_ostream &os, ArrayRef<int64_t> block) {
+  os << '[';
+  llvm::interleaveComma(block, os, [&](int64_t extent) {
+    if (ShapedType::isDynamic(extent))
+      os << '*';
+    else
+      os << extent;
+  });
+  os << ']';
 }
 
 void ScaledType::print(AsmPrinter &printer) const {
-  printer << '<' << getValue() << ", block = [";
-  llvm::interleaveComma(getBlock(), printer, [&](int64_t extent) {
-    if (ShapedType::isDynamic(extent))
-      printer << '*';
-    else
-      printer << extent;
-  });
-  printer << "], scale = " << getScale();
+  printer << '<' << getValue() << ", block = ";
+  printBlock(printer.getStream(), getBlock());
+  printer << ", scale = " << getScale();
   if (getZero())
     printer << ", zero = " << getZero();
   if (getLayout() != ScaleLayout::RowMajor)
@@ -157,7 +177,16 @@ void ScaledType::print(AsmPrinter &printer) const {
             << (getLayout() == ScaleLayout::Padded ? "<128x4>" : "");
   if (getGroups() != 0)
     printer << ", groups = " << getGroups();
+  if (isReordered())
+    printer << ", packing = " << stringifyPacking(getPacking());
   printer << '>';
+}
+
+static std::string stringifyBlock(ArrayRef<int64_t> block) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  printBlock(os, block);
+  return text;
 }
 
 //===----------------------------------------------------------------------===//
@@ -178,10 +207,31 @@ static bool isValueType(Type type) {
                      (integer.isUnsigned() && integer.getWidth() == 4));
 }
 
+// Packed weights have scales that a kernel finds beside their rows.
+static LogicalResult verifyPacked(function_ref<InFlightDiagnostic()> emitError,
+                                  ArrayRef<int64_t> block, ScaleLayout layout,
+                                  int64_t groups) {
+  if (layout != ScaleLayout::RowMajor)
+    return emitError() << "expects no layout of scales beside a packing, got "
+                       << stringifyScaleLayout(layout);
+  if (groups != 0)
+    return emitError() << "expects no groups of rows beside a packing, got "
+                       << groups;
+  bool isTensor = llvm::all_of(block, ShapedType::isDynamic);
+  bool isVector = block.size() == 1 || (block.size() == 2 && block[0] == 1);
+  int64_t columns = block.back();
+  if (!isTensor && !(isVector && (ShapedType::isDynamic(columns) ||
+                                  llvm::is_contained({32, 64, 128}, columns))))
+    return emitError() << "expects packed weights with a scale for each row, "
+                          "or 32, 64 or 128 elements of it, got a block of "
+                       << stringifyBlock(block);
+  return success();
+}
+
 LogicalResult ScaledType::verify(function_ref<InFlightDiagnostic()> emitError,
                                  Type value, ArrayRef<int64_t> block,
                                  Type scale, Type zero, ScaleLayout layout,
-                                 int64_t groups) {
+                                 int64_t groups, Packing packing) {
   for (Type type : {value, scale})
     if (isFnuz(type))
       return emitError() << "expects types with a signed zero, got " << type
@@ -214,6 +264,9 @@ LogicalResult ScaledType::verify(function_ref<InFlightDiagnostic()> emitError,
     if (isa<Float8E8M0FNUType>(zero))
       return emitError() << "expects a zero type that has a zero, got " << zero;
   }
+  if (packing == Packing::Fragments &&
+      failed(verifyPacked(emitError, block, layout, groups)))
+    return failure();
   if (groups == 0)
     return success();
   // The number of groups is that of experts, whose ids are i32.
@@ -246,6 +299,11 @@ int64_t moeq::getPaddedRows(int64_t rows, int64_t groups) {
       llvm::MulOverflow(tiles, kPaddedRows, padded))
     return std::numeric_limits<int64_t>::max();
   return padded;
+}
+
+ScaledType ScaledType::withPacking(Packing packing) const {
+  return get(getContext(), getValue(), getBlock(), getScale(), getZero(),
+             getLayout(), getGroups(), packing);
 }
 
 SmallVector<int64_t> ScaledType::getScaleShape(ArrayRef<int64_t> shape) const {

@@ -261,7 +261,7 @@ private:
     ScaledType scaled = getScaledElementType(input.getType());
     bool isMx = scaled && isa<Float8E8M0FNUType>(scaled.getScale()) &&
                 isa<Float8E4M3FNType, Float8E5M2Type>(scaled.getValue()) &&
-                scaled.getLayout() == ScaleLayout::RowMajor;
+                scaled.isRowMajor();
     return isMx ? input : Value();
   }
 

@@ -279,6 +279,10 @@ SmallVector<Cut> moeq::detail::getCuts(RankedTensorType whole, bool isWrite) {
       cuts.push_back({"laid-out scales", dim, block, CutRule::Whole});
     else if (type.getGroups() != 0 && dim == rank - 2)
       cuts.push_back({"the rows of groups", dim, block, CutRule::Whole});
+    else if (type.isReordered() && dim == rank - 1)
+      cuts.push_back({"packed columns", dim, block, CutRule::Whole});
+    else if (type.isReordered() && dim == rank - 2)
+      cuts.push_back({"packed rows", dim, kPackedChunk, CutRule::Write});
     else if (ShapedType::isDynamic(block) && isWrite)
       cuts.push_back({"a scale block", dim, block, CutRule::Whole});
     else if (ShapedType::isDynamic(block))

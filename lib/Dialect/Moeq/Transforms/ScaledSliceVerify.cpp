@@ -138,9 +138,9 @@ moeq::detail::verifyScaledReshape(Operation *op,
       collapse ? cast<tensor::CollapseShapeOp>(op).getReassociationIndices()
                : cast<tensor::ExpandShapeOp>(op).getReassociationIndices();
   ScaledType type = getScaledElementType(wideType);
-  if (type.getLayout() != ScaleLayout::RowMajor)
+  if (!type.isRowMajor())
     return op->emitOpError()
-           << "expects scales in row-major layout, got " << wideType;
+           << "expects values and scales in row-major layout, got " << wideType;
   if (type.getGroups() != 0)
     return op->emitOpError() << "expects rows without groups, got " << wideType;
 

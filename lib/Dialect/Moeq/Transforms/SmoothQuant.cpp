@@ -80,7 +80,7 @@ private:
     return ScaledType::get(op.getContext(),
                            IntegerType::get(op.getContext(), 8),
                            {ShapedType::kDynamic}, f32, Type(),
-                           ScaleLayout::RowMajor, /*groups=*/0);
+                           ScaleLayout::RowMajor, /*groups=*/0, Packing::None);
   }
 
   /// The function that prepares the weights, with the types that it returns.

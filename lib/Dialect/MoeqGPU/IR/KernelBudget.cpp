@@ -15,9 +15,6 @@
 using namespace mlir;
 using namespace mlir::moeq_gpu;
 
-// The alignment that the 128-byte swizzle asks of a tile.
-static constexpr int64_t kTileAlignment = 1024;
-
 KernelBudget mlir::moeq_gpu::getKernelBudget(RolesOp roles) {
   KernelBudget budget;
   int64_t consumers = roles.getConsumers();

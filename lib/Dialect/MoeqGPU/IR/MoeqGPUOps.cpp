@@ -166,6 +166,18 @@ LogicalResult RingFillOp::verify() {
       return emitOpError("expects a tile like the largest box, and rows, for ")
              << box << ", got " << tile;
   }
+  ArrayRef<SharedVectorType> vectors = getRing().getType().getVectors();
+  size_t sources = getSources().size();
+  if (vectors.empty() ? sources != 0
+                      : sources == 0 || sources % vectors.size() != 0)
+    return emitOpError("expects sources of ")
+           << vectors.size() << " vectors, got " << sources;
+  for (SharedVectorType vector : vectors) {
+    int64_t parts = sources / vectors.size();
+    if (vector.getBytes() % (16 * parts) != 0)
+      return emitOpError("expects parts of whole 16 bytes, got ")
+             << parts << " of " << vector;
+  }
   return success();
 }
 
@@ -204,6 +216,9 @@ LogicalResult RingWaitOp::verify() {
   if (!llvm::equal(getTiles().getTypes(), payload))
     return emitOpError("expects the payload types as results, got ")
            << getTiles().getTypes();
+  if (!llvm::equal(getVectors().getTypes(), getRing().getType().getVectors()))
+    return emitOpError("expects the vectors of the ring as results, got ")
+           << getVectors().getTypes();
   return success();
 }
 
@@ -287,6 +302,69 @@ LogicalResult MmaSyncOp::verify() {
                        getResult().getType());
 }
 
+LogicalResult MmaRsOp::verify() {
+  OperandType a = getA().getType();
+  TileType b = getB().getType();
+  FragmentType result = getResult().getType();
+  if (a.getElementType() != b.getElementType() ||
+      !result.getElementType().isF32())
+    return emitOpError("expects operands of one type and a result of f32, got ")
+           << a << ", " << b << " and " << result;
+  int64_t column = getColumn();
+  if (b.getNumPanels() != 1 || column % 16 != 0 ||
+      column > b.getColumns() - a.getColumns())
+    return emitOpError("expects the columns of a in one panel of b, got ")
+           << a << " from " << column << " of " << b;
+  if (a.getRows() != result.getRows() || b.getRows() != result.getColumns())
+    return emitOpError("expects a result of ")
+           << a.getRows() << 'x' << b.getRows() << ", got " << result;
+  if (b.getRows() > 256)
+    return emitOpError("expects at most 256 rows of b, got ") << b.getRows();
+  return success();
+}
+
+LogicalResult DequantOp::verify() {
+  OperandType result = getResult().getType();
+  Type format = getFormat();
+  bool isInteger = format.isSignlessInteger(8) || format.isSignlessInteger(4) ||
+                   format.isUnsignedInteger(4);
+  if (!isInteger &&
+      !isa<Float8E4M3FNType, Float8E5M2Type, Float4E2M1FNType>(format))
+    return emitOpError("expects values of i8, i4, ui4, f8E4M3FN, f8E5M2 or "
+                       "f4E2M1FN, got ")
+           << format;
+  constexpr int64_t chunk = 64;
+  int64_t elements = result.getRows() * result.getColumns();
+  SharedVectorType values = getValues().getType();
+  if (result.getColumns() != chunk || !values.getElementType().isInteger(8) ||
+      values.getSize() * 8 != elements * format.getIntOrFloatBitWidth())
+    return emitOpError("expects chunks for ") << result << ", got " << values;
+  auto fits = [&](SharedVectorType of, Type element) {
+    return of.getElementType() == element &&
+           (of.getSize() == result.getRows() ||
+            of.getSize() == 2 * result.getRows());
+  };
+  if (getScales() && (isInteger || !fits(getScales().getType(),
+                                         Float8E8M0FNUType::get(getContext()))))
+    return emitOpError("expects one or two f8E8M0FNU scales a row of floats, "
+                       "got ")
+           << getScales().getType() << " for " << format;
+  if (getZeros() && (!isInteger || !fits(getZeros().getType(),
+                                         IntegerType::get(getContext(), 8))))
+    return emitOpError("expects one or two i8 zeros a row of integers, got ")
+           << getZeros().getType() << " for " << format;
+  return success();
+}
+
+LogicalResult SubvectorOp::verify() {
+  SharedVectorType source = getSource().getType(),
+                   result = getResult().getType();
+  if (source.getElementType() != result.getElementType() ||
+      source.getSize() < result.getSize())
+    return emitOpError("expects elements of ") << source << ", got " << result;
+  return success();
+}
+
 LogicalResult SliceOp::verify() {
   FragmentType source = getSource().getType(), result = getResult().getType();
   int64_t row = getRow(), column = getColumn();
@@ -312,10 +390,10 @@ LogicalResult SpreadOp::verify() {
   SharedVectorType source = getSource().getType();
   FragmentType result = getResult().getType();
   int64_t offset = getOffset();
-  if (result.getRows() != 1 ||
+  if ((result.getRows() != 1 && result.getColumns() != 1) ||
       source.getElementType() != result.getElementType() || offset % 8 != 0 ||
-      offset > source.getSize() - result.getColumns())
-    return emitOpError("expects one row with elements of ")
+      offset > source.getSize() - result.getRows() * result.getColumns())
+    return emitOpError("expects one row or column with elements of ")
            << source << ", got " << result << " at " << offset;
   return success();
 }

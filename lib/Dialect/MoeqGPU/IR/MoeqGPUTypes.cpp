@@ -109,10 +109,11 @@ static Type getMailType(MLIRContext *context) {
 
 // Syntax: `<` stages `x` `[` rows `x` columns `x` type (`,` ...)* `]` `>`, or
 // `<` stages `x` `[` `vector<4xi32>` `]` `>`; before the `>` also `,` `cluster`
-// `=` size.
+// `=` size; a vector is `linear` size `x` type.
 Type RingType::parse(AsmParser &parser) {
   SmallVector<int64_t> stages;
   SmallVector<TileType> payload;
+  SmallVector<SharedVectorType> vectors;
   SMLoc loc = parser.getCurrentLocation();
   if (parser.parseLess() ||
       parser.parseDimensionList(stages, /*allowDynamic=*/false))
@@ -125,6 +126,19 @@ Type RingType::parse(AsmParser &parser) {
   auto parseTile = [&]() -> ParseResult {
     int64_t rows, columns;
     Type type;
+    if (succeeded(parser.parseOptionalKeyword("linear"))) {
+      int64_t size;
+      if (parseSize(parser, size, type))
+        return failure();
+      auto vector = parser.getChecked<SharedVectorType>(
+          loc, parser.getContext(), size, type);
+      if (vector)
+        vectors.push_back(vector);
+      return success(static_cast<bool>(vector));
+    }
+    if (!vectors.empty())
+      return parser.emitError(parser.getCurrentLocation())
+             << "expects no tile after a vector";
     if (parseShape(parser, rows, columns, type))
       return failure();
     TileType tile = parser.getChecked<TileType>(loc, parser.getContext(), rows,
@@ -157,7 +171,7 @@ Type RingType::parse(AsmParser &parser) {
       parser.parseGreater())
     return {};
   return parser.getChecked<RingType>(loc, parser.getContext(), stages[0],
-                                     payload, isGathered, cluster);
+                                     payload, isGathered, cluster, vectors);
 }
 
 void RingType::print(AsmPrinter &printer) const {
@@ -170,6 +184,10 @@ void RingType::print(AsmPrinter &printer) const {
     printShape(printer, tile.getRows(), tile.getColumns(),
                tile.getElementType());
   });
+  for (SharedVectorType vector : getVectors()) {
+    printer << ", linear ";
+    printSize(printer, vector.getSize(), vector.getElementType());
+  }
   printer << ']';
   if (getCluster() != 1)
     printer << ", cluster = " << getCluster();
@@ -244,32 +262,48 @@ LogicalResult TensorMapType::verify(EmitError emitError, int64_t rows,
   return success();
 }
 
+LogicalResult OperandType::verify(EmitError emitError, int64_t rows,
+                                  int64_t columns, Type elementType) {
+  if (!elementType.isBF16() && !elementType.isF16())
+    return emitError() << "expects an element type of bf16 or f16, got "
+                       << elementType;
+  if (!isMultiple(rows, 64) || !isMultiple(columns, 16) ||
+      rows > kMaxElements || columns > kMaxElements / rows)
+    return emitError() << "expects a multiple of 64 rows and one of 16 columns "
+                          "that registers hold, got "
+                       << rows << " x " << columns;
+  return success();
+}
+
 static LogicalResult verifyVector(EmitError emitError, int64_t size,
-                                  Type elementType) {
+                                  Type elementType, int64_t most) {
   if (failed(verifyElement(emitError, elementType)))
     return failure();
-  if (size < 1 || size > 256)
-    return emitError() << "expects 1 to 256 elements, got " << size;
+  if (size < 1 || size > most)
+    return emitError() << "expects 1 to " << most << " elements, got " << size;
   return success();
 }
 
 LogicalResult StripedType::verify(EmitError emitError, int64_t size,
                                   Type elementType) {
-  return verifyVector(emitError, size, elementType);
+  return verifyVector(emitError, size, elementType, /*most=*/256);
 }
 
 LogicalResult SharedVectorType::verify(EmitError emitError, int64_t size,
                                        Type elementType) {
-  return verifyVector(emitError, size, elementType);
+  return verifyVector(emitError, size, elementType, /*most=*/1 << 16);
 }
 
 LogicalResult RingType::verify(EmitError emitError, int64_t stages,
                                ArrayRef<TileType> payload, bool isGathered,
-                               int64_t cluster) {
+                               int64_t cluster,
+                               ArrayRef<SharedVectorType> vectors) {
   if (stages < 2)
     return emitError() << "expects at least 2 stages, got " << stages;
   if (cluster != 1 && cluster != 2)
     return emitError() << "expects a cluster of 1 or 2 CTAs, got " << cluster;
+  if (payload.empty() && !vectors.empty())
+    return emitError() << "expects vectors beside tiles only";
   return success();
 }
 
@@ -297,5 +331,9 @@ int64_t RingType::getStageBytes() const {
   int64_t bytes = 0;
   for (TileType tile : getPayload())
     bytes += tile.getBytes();
-  return bytes;
+  if (getVectors().empty())
+    return bytes;
+  for (SharedVectorType vector : getVectors())
+    bytes += vector.getBytes();
+  return llvm::alignTo(bytes, kTileAlignment);
 }

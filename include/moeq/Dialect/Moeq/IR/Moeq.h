@@ -73,6 +73,10 @@ bool isGated(Activation function);
 /// are in one thread, whichever operand the weights are.
 constexpr int64_t kGateGroup = 64;
 
+/// The rows and the columns of a chunk of packed weights: `packing =
+/// fragments`.
+constexpr int64_t kPackedChunk = 64;
+
 /// What an operand group says: one tensor or memref, scaled or plain, or the
 /// components of a scaled one.
 struct OperandInfo {

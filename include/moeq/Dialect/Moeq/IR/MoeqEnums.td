@@ -23,6 +23,12 @@ def Moeq_ScaleLayout : Moeq_Enum<"ScaleLayout", "layout of scales", [
   I32EnumAttrCase<"Swizzle128x4", 3, "swizzle_128x4">
 ]>;
 
+// The order of the elements of a whole weight [.., N, K] in memory.
+def Moeq_Packing : Moeq_Enum<"Packing", "order of the elements of a weight", [
+  I32EnumAttrCase<"None", 0, "none">,
+  I32EnumAttrCase<"Fragments", 1, "fragments">
+]>;
+
 // How a router turns logits into scores.
 def Moeq_ScoreFunction : Moeq_Enum<"ScoreFunction", "score of a router", [
   I32EnumAttrCase<"Softmax", 0, "softmax">,

@@ -60,27 +60,34 @@ def Moeq_PlanOp : Moeq_DpsOp<"plan"> {
 }
 
 def Moeq_PrepackOp : Moeq_DpsOp<"prepack", [AttrSizedOperandSegments]> {
-  let summary = "weights in another order of gate and up";
+  let summary = "weights in another order";
   let description = [{
-    Moves the columns of gate and up of a gated activation, the second dimension
+    Is done once, when weights are loaded; constants are moved when they are
+    canonicalized. Elements only move, and swapping the orders undoes it.
+
+    `from` and `to`: moves the columns of gate and up of a gated activation, the second dimension
     of a weight [E, 2F, K] or bias [E, 2F], between the gate layouts of
-    `moeq.activate`; swapping `from` and `to` undoes it. It is done once, when
-    weights are loaded: under `interleaved_64` the matmul can apply the activation
+    `moeq.activate`: under `interleaved_64` the matmul can apply the activation
     in its epilogue. Scales move along; their blocks must not span columns, but
-    for all of them. Constants are moved when they are canonicalized.
+    for all of them.
+
+    `input` and `outs` differ in `packing`: packs or unpacks the weights [.., N, K],
+    by the order of `!moeq.scaled`, beside the other move or without it.
 
     ```mlir
     %p = moeq.prepack input(%w13 : tensor<8x28672x4096x!a>) outs(%init : tensor<8x28672x4096x!a>)
         from(gate_first) to(interleaved_64) -> tensor<8x28672x4096x!a>
+    %q = moeq.prepack input(%w2 : tensor<8x4096x14336x!a>) outs(%init2 : tensor<8x4096x14336x!packed>)
+        -> tensor<8x4096x14336x!packed>
     ```
   }];
   let arguments = (ins Variadic<Moeq_Shaped>:$input, Variadic<Moeq_Shaped>:$outs,
-                       Moeq_GateLayout:$from, Moeq_GateLayout:$to,
+                       OptionalAttr<Moeq_GateLayout>:$from, OptionalAttr<Moeq_GateLayout>:$to,
                        OptionalAttr<TypeAttr>:$input_format, OptionalAttr<TypeAttr>:$outs_format);
   let assemblyFormat = [{
     `input` `(` $input `:` type($input) (`as` $input_format^)? `)`
     `outs` `(` $outs `:` type($outs) (`as` $outs_format^)? `)`
-    `from` `(` $from `)` `to` `(` $to `)` attr-dict (`->` type($results)^)?
+    (`from` `(` $from^ `)` `to` `(` $to `)`)? attr-dict (`->` type($results)^)?
   }];
   let hasCanonicalizer = 1;
 }

@@ -48,7 +48,13 @@ def Moeq_ScaledType : TypeDef<Moeq_Dialect, "Scaled"> {
     + E) * 128 padded ones, the most that they can need; scales that belong to no
     row are zero bytes.
 
-    `packing` is reserved for weights that `moeq.prepack` reorders.
+    `packing = fragments` is the order of a weight [.., N, K] that `moeq.prepack`
+    makes, in which a thread of a kernel finds its part of a wgmma operand side by
+    side: chunks of 64 rows and 64 columns, along K first, in the order that
+    `docs/Spec.md` gives ("Packed weights"); of scales and zeros by blocks of K, 64
+    rows of a block are contiguous, then those of the next one. Components keep
+    their shapes. N and K are static multiples of 64; rows may be cut at multiples
+    of 64.
 
     Example:
 
@@ -57,6 +63,7 @@ def Moeq_ScaledType : TypeDef<Moeq_Dialect, "Scaled"> {
     !moeq.scaled<ui4, block = [128], scale = bf16, zero = i8>
     !moeq.scaled<f8E4M3FN, block = [32], scale = f8E8M0FNU, layout = swizzle_128x4>
     !moeq.scaled<f8E4M3FN, block = [32, 1], scale = f8E8M0FNU, groups = 8>
+    !moeq.scaled<i8, block = [*], scale = f32, packing = fragments>
     ```
   }];
   let parameters = (ins
@@ -66,7 +73,9 @@ def Moeq_ScaledType : TypeDef<Moeq_Dialect, "Scaled"> {
     OptionalParameter<"::mlir::Type">:$zero,
     DefaultValuedParameter<"::mlir::moeq::ScaleLayout",
                            "::mlir::moeq::ScaleLayout::RowMajor">:$layout,
-    DefaultValuedParameter<"int64_t", "0", "groups of rows; 0 for none">:$groups
+    DefaultValuedParameter<"int64_t", "0", "groups of rows; 0 for none">:$groups,
+    DefaultValuedParameter<"::mlir::moeq::Packing",
+                           "::mlir::moeq::Packing::None">:$packing
   );
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
@@ -78,6 +87,14 @@ def Moeq_ScaledType : TypeDef<Moeq_Dialect, "Scaled"> {
     int64_t getBlockOf(int64_t dim, int64_t rank) const;
     /// Whether values are packed two a byte.
     bool isPacked() const { return getValue().getIntOrFloatBitWidth() == 4; }
+    /// Whether the elements are in another order than row-major.
+    bool isReordered() const { return getPacking() != Packing::None; }
+    /// Whether all components are row-major, as those of a plain tensor are.
+    bool isRowMajor() const {
+      return getLayout() == ScaleLayout::RowMajor && !isReordered();
+    }
+    /// The same type with elements in the given order.
+    ScaledType withPacking(Packing packing) const;
     /// Whether values are integers.
     bool isInteger() const { return ::llvm::isa<::mlir::IntegerType>(getValue()); }
     /// The number of components: 2, or 3 with zero points.

@@ -36,6 +36,9 @@ namespace mlir::moeq_gpu {
 constexpr int64_t kWarpgroupThreads = 128;
 constexpr int64_t kWarpThreads = 32;
 
+/// The alignment in bytes that the 128-byte swizzle asks of a tile.
+constexpr int64_t kTileAlignment = 1024;
+
 /// Where a kernel's shared memory lies, and what else the kernel takes of a
 /// CTA.
 struct KernelBudget {

@@ -73,10 +73,80 @@ def MoeqGPU_MmaSyncOp : MoeqGPU_Op<"mma_sync", [AllTypesMatch<["accumulator", "r
   let hasVerifier = 1;
 }
 
-def MoeqGPU_MmaWaitOp : MoeqGPU_Op<"mma_wait", [AllTypesMatch<["fragments", "results"]>]> {
+def MoeqGPU_MmaRsOp : MoeqGPU_Op<"mma_rs"> {
+  let summary = "starts an asynchronous matmul with A in registers";
+  let description = [{
+    As `mma`, with the columns of `b` from `column` on. `a` must be among the
+    registers of the `mma_wait` that covers it.
+
+    ```mlir
+    %d = moeq_gpu.mma_rs %a, %b, %c
+        : !moeq_gpu.operand<64x64xbf16>, !moeq_gpu.tile<256x64xbf16>
+        -> !moeq_gpu.fragment<64x256xf32>
+    ```
+  }];
+  let arguments = (ins MoeqGPU_OperandType:$a, MoeqGPU_TileType:$b,
+                       Optional<MoeqGPU_FragmentType>:$accumulator,
+                       DefaultValuedAttr<ConfinedAttr<I64Attr, [IntNonNegative]>, "0">:$column);
+  let results = (outs MoeqGPU_FragmentType:$result);
+  let assemblyFormat = [{
+    $a `,` $b (`,` $accumulator^)? (`column` $column^)? attr-dict
+    `:` type($a) `,` type($b) `->` custom<Accumulator>(type($result), ref($accumulator), type($accumulator))
+  }];
+  let hasVerifier = 1;
+}
+
+def MoeqGPU_DequantOp : MoeqGPU_Op<"dequant", [AttrSizedOperandSegments]> {
+  let summary = "packed weights to the A operand of a matmul";
+  let description = [{
+    `values` are chunks of packed weights of type `format` (docs/Spec.md, "Packed
+    weights"), one for each 64 rows of the result, which has 64 columns. Element
+    (r, k) of it is the value, minus the zero (i8) of its row and group, times its
+    scale (f8E8M0FNU), which has one rounding where the product has no exact
+    form. Zeros and scales lie as the chunks do: those of 64 rows for each group of
+    columns.
+
+    ```mlir
+    %a = moeq_gpu.dequant %w as i8 : !moeq_gpu.vector<4096xi8> -> !moeq_gpu.operand<64x64xbf16>
+    %b = moeq_gpu.dequant %w as f4E2M1FN scales(%s : !moeq_gpu.vector<128xf8E8M0FNU>)
+        : !moeq_gpu.vector<2048xi8> -> !moeq_gpu.operand<64x64xbf16>
+    ```
+  }];
+  let arguments = (ins MoeqGPU_SharedVectorType:$values,
+                       Optional<MoeqGPU_SharedVectorType>:$scales,
+                       Optional<MoeqGPU_SharedVectorType>:$zeros, TypeAttr:$format);
+  let results = (outs MoeqGPU_OperandType:$result);
+  let assemblyFormat = [{
+    $values `as` $format (`scales` `(` $scales^ `:` qualified(type($scales)) `)`)?
+    (`zeros` `(` $zeros^ `:` qualified(type($zeros)) `)`)? attr-dict
+    `:` qualified(type($values)) `->` qualified(type($result))
+  }];
+  let hasVerifier = 1;
+}
+
+def MoeqGPU_SubvectorOp : MoeqGPU_Op<"subvector", [Pure]> {
+  let summary = "elements of a vector in shared memory";
+  let description = [{
+    From `offset` on, where they begin at a multiple of 16 bytes.
+
+    ```mlir
+    %w = moeq_gpu.subvector %v[%i] : !moeq_gpu.vector<8192xi8> -> !moeq_gpu.vector<4096xi8>
+    ```
+  }];
+  let arguments = (ins MoeqGPU_SharedVectorType:$source, I32:$offset);
+  let results = (outs MoeqGPU_SharedVectorType:$result);
+  let assemblyFormat = [{
+    $source `[` $offset `]` attr-dict `:` qualified(type($source)) `->` qualified(type($result))
+  }];
+  let hasVerifier = 1;
+}
+
+def MoeqGPU_MmaWaitOp : MoeqGPU_Op<"mma_wait", [AttrSizedOperandSegments,
+    AllTypesMatch<["fragments", "results"]>]> {
   let summary = "waits until at most `pending` matmuls are in flight";
   let description = [{
-    The fragments are those that are read after it.
+    The fragments are those that are read after it, the registers those that the
+    matmuls read, which keep them until then.
 
     ```mlir
     moeq_gpu.mma_wait pending 1
@@ -84,9 +154,17 @@ def MoeqGPU_MmaWaitOp : MoeqGPU_Op<"mma_wait", [AllTypesMatch<["fragments", "res
     ```
   }];
   let arguments = (ins ConfinedAttr<I64Attr, [IntNonNegative]>:$pending,
-                       Variadic<MoeqGPU_FragmentType>:$fragments);
+                       Variadic<MoeqGPU_FragmentType>:$fragments,
+                       Variadic<MoeqGPU_OperandType>:$registers);
   let results = (outs Variadic<MoeqGPU_FragmentType>:$results);
-  let assemblyFormat = "`pending` $pending (`(` $fragments^ `:` type($fragments) `)`)? attr-dict";
+  let assemblyFormat = [{
+    `pending` $pending (`(` $fragments^ `:` type($fragments) `)`)?
+    (`reading` `(` $registers^ `:` type($registers) `)`)? attr-dict
+  }];
+  let builders = [OpBuilder<(ins "::mlir::TypeRange":$results, "int64_t":$pending,
+                                 "::mlir::ValueRange":$fragments), [{
+    build($_builder, $_state, results, pending, fragments, ::mlir::ValueRange());
+  }]>];
 }
 
 def MoeqGPU_SliceOp : MoeqGPU_Op<"slice", [Pure]> {
@@ -179,12 +257,14 @@ def MoeqGPU_StoreStripedOp : MoeqGPU_Op<"store_striped"> {
 }
 
 def MoeqGPU_SpreadOp : MoeqGPU_Op<"spread"> {
-  let summary = "elements of a vector as the columns of a fragment";
+  let summary = "elements of a vector as the columns, or the rows, of a fragment";
   let description = [{
-    Column j is element `offset` + j; the offset is a multiple of 8.
+    Column j (of one row) or row j (of one column) is element `offset` + j; the
+    offset is a multiple of 8.
 
     ```mlir
     %f = moeq_gpu.spread %shared[32] : !moeq_gpu.vector<160xf32> -> !moeq_gpu.fragment<1x32xf32>
+    %g = moeq_gpu.spread %scales[64] : !moeq_gpu.vector<128xbf16> -> !moeq_gpu.fragment<64x1xbf16>
     ```
   }];
   let arguments = (ins MoeqGPU_SharedVectorType:$source,

@@ -270,7 +270,8 @@ def MoeqGPU_RingFillOp : MoeqGPU_Op<"ring.fill", [AttrSizedOperandSegments]> {
     One copy for each payload tile, but the first of a gathered ring, from the box at (row, column) of its tensor
     map. A tile with more rows than the box, or more panels, takes several copies. Of a map with a
     `step` the box of `rows` rows is copied, a multiple of the step; the other
-    rows of the tile are undefined.
+    rows of the tile are undefined. A vector comes from the addresses of its equal
+    parts, as many for each vector, multiples of 16 bytes.
 
     The ring of a cluster has `shared` bits, one for each map: whether the tile is
     the same in both CTAs. Then each copies half of it, to both.
@@ -283,9 +284,11 @@ def MoeqGPU_RingFillOp : MoeqGPU_Op<"ring.fill", [AttrSizedOperandSegments]> {
   }];
   let arguments = (ins MoeqGPU_RingType:$ring, MoeqGPU_CursorType:$cursor,
                        Variadic<MoeqGPU_TensorMapType>:$maps, Variadic<I32>:$coordinates,
-                       Variadic<I1>:$shared, Optional<I32>:$rows);
+                       Variadic<I1>:$shared, Optional<I32>:$rows,
+                       Variadic<MoeqGPU_GlobalPointer>:$sources);
   let assemblyFormat = [{
     $ring `[` $cursor `]` `from` `(` $maps `at` $coordinates `)` (`shared` `(` $shared^ `)`)?
+    (`linear` `(` $sources^ `)`)?
     (`rows` `(` $rows^ `)`)? attr-dict `:` type($ring) `,` type($maps)
   }];
   let hasVerifier = 1;
@@ -332,18 +335,26 @@ def MoeqGPU_RingGatherOp : MoeqGPU_Op<"ring.gather", [AttrSizedOperandSegments]>
   let hasVerifier = 1;
 }
 
-def MoeqGPU_RingWaitOp : MoeqGPU_RingOp<"wait"> {
+def MoeqGPU_RingWaitOp : MoeqGPU_RingOp<"wait", [AttrSizedResultSegments]> {
   let summary = "a consumer waits until a stage is full";
   let description = [{
-    The results are the tiles of the stage, one of each payload type.
+    The results are the tiles of the stage, one of each payload type, then its
+    vectors.
 
     ```mlir
     %a, %b = moeq_gpu.ring.wait %ring[%c] : !ring -> !tile_a, !tile_b
     ```
   }];
-  let results = (outs Variadic<MoeqGPU_TileType>:$tiles);
-  let assemblyFormat = "$ring `[` $cursor `]` attr-dict `:` type($ring) `->` type($tiles)";
+  let results = (outs Variadic<MoeqGPU_TileType>:$tiles,
+                      Variadic<MoeqGPU_SharedVectorType>:$vectors);
+  let assemblyFormat = [{
+    $ring `[` $cursor `]` attr-dict `:` type($ring) `->` type($tiles) (`linear` type($vectors)^)?
+  }];
   let hasVerifier = 1;
+  let builders = [OpBuilder<(ins "::mlir::TypeRange":$tiles, "::mlir::Value":$ring,
+                                 "::mlir::Value":$cursor), [{
+    build($_builder, $_state, tiles, ::mlir::TypeRange(), ring, cursor);
+  }]>];
 }
 
 def MoeqGPU_RingSendOp : MoeqGPU_Op<"ring.send"> {

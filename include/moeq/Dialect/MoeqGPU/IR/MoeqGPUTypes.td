@@ -63,6 +63,23 @@ def MoeqGPU_TileType : MoeqGPU_ShapedType<"Tile", "tile"> {
   }];
 }
 
+def MoeqGPU_OperandType : MoeqGPU_ShapedType<"Operand", "operand"> {
+  let summary = "the A operand of a matmul in the registers of a warpgroup";
+  let description = [{
+    `rows`, a multiple of 64, and `columns`, one of 16, of 16-bit floats, spread
+    over the 128 threads of a warpgroup as matrix A of `wgmma` is: four registers
+    of two columns for each 64 rows and 16 columns.
+
+    ```mlir
+    !moeq_gpu.operand<64x64xbf16>
+    ```
+  }];
+  let extraClassDeclaration = [{
+    /// The 32-bit registers of a thread, by 64 rows, then by 16 columns.
+    int64_t getNumRegisters() const { return getRows() / 64 * getColumns() / 16 * 4; }
+  }];
+}
+
 def MoeqGPU_TensorMapType : MoeqGPU_Type<"TensorMap", "tensor_map"> {
   let summary = "a TMA descriptor of a row-major matrix";
   let description = [{
@@ -139,7 +156,8 @@ def MoeqGPU_RingType : MoeqGPU_Type<"Ring", "ring"> {
     `stages` stages, each with one tile of each payload type, and two barriers a
     stage: full (the copies have arrived) and empty (all consumers are done). A
     stage of a mailbox, a ring with no payload tiles, holds 4 i32 values. The
-    first tile of a `gathered` ring is filled by `ring.gather`.
+    first tile of a `gathered` ring is filled by `ring.gather`. After the tiles
+    come vectors, `linear`: what is contiguous in global memory too.
 
     Both CTAs of a `cluster` of 2 go through the same stages: each has its own, and
     finds one empty when the consumers of both are done with it.
@@ -147,12 +165,20 @@ def MoeqGPU_RingType : MoeqGPU_Type<"Ring", "ring"> {
     ```mlir
     !moeq_gpu.ring<4x[128x128xf8E4M3FN, 256x128xf8E4M3FN]>
     !moeq_gpu.ring<4x[gathered 128x128xf8E4M3FN, 256x128xf8E4M3FN]>
+    !moeq_gpu.ring<4x[256x64xbf16, linear 8192xi8, linear 256xf8E8M0FNU]>
     !moeq_gpu.ring<4x[vector<4xi32>]>
     !moeq_gpu.ring<4x[128x128xf8E4M3FN, 256x128xf8E4M3FN], cluster = 2>
     ```
   }];
   let parameters = (ins "int64_t":$stages, ArrayRefParameter<"::mlir::moeq_gpu::TileType">:$payload,
-                        "bool":$isGathered, DefaultValuedParameter<"int64_t", "1">:$cluster);
+                        "bool":$isGathered, DefaultValuedParameter<"int64_t", "1">:$cluster,
+                        ArrayRefParameter<"::mlir::moeq_gpu::SharedVectorType">:$vectors);
+  let builders = [TypeBuilder<(ins "int64_t":$stages,
+                                   "::llvm::ArrayRef<::mlir::moeq_gpu::TileType>":$payload,
+                                   "bool":$isGathered, "int64_t":$cluster), [{
+    return $_get($_ctxt, stages, payload, isGathered, cluster,
+                 ::llvm::ArrayRef<::mlir::moeq_gpu::SharedVectorType>());
+  }]>];
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{

@@ -1,0 +1,268 @@
+//===- DequantPatterns.cpp - Packed weights to registers --------*- C++ -*-===//
+//
+// Part of moeq, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Words of packed weights to pairs of 16-bit floats, as integer and float
+// arithmetic on 32-bit registers that any target executes; each is exact for
+// every code. Of the forms known for a format the one with the fewest
+// instructions on sm_90 is here, counted for the 8 values of an m64k16 operand:
+//
+// | format | instructions | form |
+// |---|---|---|
+// | i8 | 14 | 2^k + low bits - (2^k or 2^k + sign), with 2^k as the exponent |
+// | i4, ui4 | 11 | 2^k + code - (2^k + bias), with 2^k as the exponent |
+// | f8E4M3FN, f8E5M2 | 18 | bytes to pairs, cvt to f16, f32 and bf16 |
+// | f4E2M1FN | 18 | the bits as those of a bf16 2^-126 times as large, times
+// 2^126 |
+//
+// Zero points add 4 subtractions or none, E8M0 scales 4 products.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Patterns.h"
+
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace mlir::moeq_gpu;
+
+/// The rows and columns of the operand of one instruction, and of a chunk.
+static constexpr int64_t kInstructionRows = 64, kInstructionColumns = 16,
+                         kChunkColumns = 64;
+
+namespace {
+
+/// Emits the values of one chunk.
+class Dequantizer {
+public:
+  Dequantizer(Emitter &e, DequantOp op, Value values, Value scales, Value zeros)
+      : e(e), format(op.getFormat()),
+        element(op.getResult().getType().getElementType()),
+        pairType(VectorType::get({2}, element)), values(values) {
+    auto getGroups = [&](TypedValue<SharedVectorType> vector) {
+      return vector.getType().getSize() / op.getResult().getType().getRows();
+    };
+    Value thread = e.warpgroupThread();
+    threadOffset = e.mul(thread, kChunkBytes);
+    Value row = e.add(e.mul(e.div(thread, 32), 16),
+                      e.div(e.rem(thread, kWarpThreads), 4));
+    if (scales) {
+      groups = getGroups(op.getScales());
+      scaleRows = e.add(scales, row);
+    }
+    if (zeros) {
+      groups = getGroups(op.getZeros());
+      zeroRows = e.add(zeros, row);
+    }
+  }
+
+  /// The registers of the 64 rows of chunk `index`, by 16 columns.
+  void emitChunk(int64_t index, SmallVectorImpl<Value> &registers) {
+    int64_t bits = format.getIntOrFloatBitWidth();
+    SmallVector<Value> words = loadWords(index, bits / 4);
+    // Factors and zeros of the two rows of the thread, for each group.
+    SmallVector<std::array<Value, 2>> factors, offsets;
+    for (int64_t group = 0; group < groups; ++group)
+      for (auto [base, list] :
+           {std::pair{scaleRows, &factors}, {zeroRows, &offsets}})
+        if (base) {
+          std::array<Value, 2> &ofRows = list->emplace_back();
+          for (int64_t row : {0, 1}) {
+            Value code = loadByte(e.add(
+                base, (index * groups + group) * kInstructionRows + 8 * row));
+            ofRows[row] = base == scaleRows ? emitScale(code) : emitZero(code);
+          }
+        }
+    constexpr int64_t steps = kChunkColumns / kInstructionColumns;
+    for (int64_t step = 0; step < steps; ++step) {
+      int64_t group = step * groups / steps;
+      SmallVector<Value, 4> pairs =
+          emitValues(ArrayRef<Value>(words).slice(step * bits / 4, bits / 4));
+      for (auto [i, pair] : llvm::enumerate(pairs)) {
+        if (!offsets.empty())
+          pair = arith::SubFOp::create(e.b, e.loc, pair, offsets[group][i % 2]);
+        if (!factors.empty())
+          pair = arith::MulFOp::create(e.b, e.loc, pair, factors[group][i % 2]);
+        registers.push_back(
+            LLVM::BitcastOp::create(e.b, e.loc, e.b.getI32Type(), pair));
+      }
+    }
+  }
+
+private:
+  // Volatile, so that they stay between the waits and releases of the ring.
+  Value load(Type type, Value address, int64_t alignment) {
+    return LLVM::LoadOp::create(e.b, e.loc, type, e.shared(address), alignment,
+                                /*isVolatile=*/true);
+  }
+  Value loadByte(Value address) {
+    return arith::ExtUIOp::create(e.b, e.loc, e.b.getI32Type(),
+                                  load(e.b.getI8Type(), address, 1));
+  }
+  /// The words of the thread, of a chunk with so many of them for each
+  /// instruction.
+  SmallVector<Value> loadWords(int64_t chunk, int64_t wordsPerStep) {
+    constexpr int64_t pieceBytes = kWarpgroupThreads * kChunkBytes;
+    auto type = VectorType::get({4}, e.b.getI32Type());
+    SmallVector<Value> words;
+    for (int64_t piece = 0; piece < wordsPerStep; ++piece) {
+      int64_t offset = (chunk * wordsPerStep + piece) * pieceBytes;
+      Value loaded =
+          load(type, e.add(e.add(values, threadOffset), offset), kChunkBytes);
+      for (int64_t i = 0; i < 4; ++i)
+        words.push_back(vector::ExtractOp::create(e.b, e.loc, loaded, i));
+    }
+    return words;
+  }
+
+  Value shl(Value x, int64_t by) {
+    return by ? Value(arith::ShLIOp::create(e.b, e.loc, x, e.i32(by))) : x;
+  }
+  Value shr(Value x, int64_t by) {
+    return by ? Value(arith::ShRUIOp::create(e.b, e.loc, x, e.i32(by))) : x;
+  }
+  /// By -by to the left.
+  Value shrOrShl(Value x, int64_t by) {
+    return by < 0 ? shl(x, -by) : shr(x, by);
+  }
+  Value mask(Value x, int64_t bits) { return e.bitAnd(x, e.i32(twice(bits))); }
+  /// 16 bits in both halves of a word.
+  static int64_t twice(int64_t bits) {
+    return static_cast<int32_t>(static_cast<uint32_t>(bits) * 0x10001u);
+  }
+  Value asPair(Value word) {
+    return LLVM::BitcastOp::create(e.b, e.loc, pairType, word);
+  }
+  Value pairOf(double value) {
+    return arith::ConstantOp::create(
+        e.b, e.loc, DenseElementsAttr::get(pairType, [&] {
+          APFloat number(value);
+          bool lost;
+          number.convert(cast<FloatType>(element).getFloatSemantics(),
+                         APFloat::rmNearestTiesToEven, &lost);
+          return number;
+        }()));
+  }
+  Value sub(Value x, Value y) {
+    return arith::SubFOp::create(e.b, e.loc, x, y);
+  }
+
+  /// The power of two whose exponent leaves the last bit of the fraction a
+  /// weight of 1, and its bits.
+  double getUnit() const { return element.isBF16() ? 128.0 : 1024.0; }
+  int64_t getUnitBits() const { return element.isBF16() ? 0x4300 : 0x6400; }
+
+  /// The four registers of an instruction. Register i has row i mod 2.
+  SmallVector<Value, 4> emitValues(ArrayRef<Value> words) {
+    SmallVector<Value, 4> pairs(4);
+    if (format.getIntOrFloatBitWidth() == 4) {
+      for (int64_t i = 0; i < 4; ++i)
+        pairs[i] = isa<Float4E2M1FNType>(format) ? emitFloat4(words[0], i)
+                                                 : emitInteger4(words[0], i);
+      return pairs;
+    }
+    for (int64_t row = 0; row < 2; ++row)
+      for (int64_t half = 0; half < 2; ++half)
+        pairs[2 * half + row] = format.isInteger(8)
+                                    ? emitInteger8(words[row], half)
+                                    : emitFloat8(words[row], half);
+    return pairs;
+  }
+
+  /// Bytes `half` and `half` + 2 of a word: low 7 bits, less 128 times the
+  /// sign.
+  Value emitInteger8(Value word, int64_t half) {
+    Value bytes = shr(word, 8 * half), unit = e.i32(twice(getUnitBits()));
+    if (element.isBF16())
+      return sub(asPair(e.bitOr(mask(bytes, 0x7f), unit)),
+                 asPair(e.bitOr(mask(bytes, 0x80), unit)));
+    // A byte with the sign changed is 128 more, and fits in the fraction.
+    Value biased =
+        e.bitXor(mask(bytes, 0xff), e.i32(twice(getUnitBits() | 0x80)));
+    return sub(asPair(biased), pairOf(getUnit() + 128));
+  }
+
+  /// Nibbles i and i + 4; a signed one with its sign changed is 8 more.
+  Value emitInteger4(Value word, int64_t i) {
+    bool isSigned = !format.isUnsignedInteger();
+    Value code = mask(shr(word, 4 * i), 0xf);
+    Value biased =
+        e.bitXor(code, e.i32(twice(getUnitBits() | (isSigned ? 8 : 0))));
+    return sub(asPair(biased), pairOf(getUnit() + (isSigned ? 8 : 0)));
+  }
+
+  /// Bytes `half` and `half` + 2, by f32, where all of them are exact.
+  Value emitFloat8(Value word, int64_t half) {
+    Value bytes = mask(shr(word, 8 * half), 0xff);
+    Value neighbours = e.bitOr(bytes, shr(bytes, 8));
+    Value pair =
+        arith::TruncIOp::create(e.b, e.loc, e.b.getI16Type(), neighbours);
+    auto vectorOf = [&](Type type) { return VectorType::get({2}, type); };
+    pair = LLVM::BitcastOp::create(e.b, e.loc, vectorOf(e.b.getI8Type()), pair);
+    pair = arith::BitcastOp::create(e.b, e.loc, vectorOf(format), pair);
+    pair = arith::ExtFOp::create(e.b, e.loc, vectorOf(e.b.getF32Type()), pair);
+    return arith::TruncFOp::create(e.b, e.loc, pairType, pair);
+  }
+
+  /// Nibbles i and i + 4: sign, two bits of exponent, and the fraction's first
+  /// one, in the places that they have in a bf16.
+  Value emitFloat4(Value word, int64_t i) {
+    // By f16 they are 2^-14 times as large, and 2^-126 by bf16.
+    int64_t lowest = element.isBF16() ? 6 : 9;
+    Value magnitude = mask(shrOrShl(word, 4 * i - lowest), 7 << lowest);
+    Value sign = mask(shrOrShl(word, 4 * i - 12), 0x8000);
+    return arith::MulFOp::create(e.b, e.loc, asPair(e.bitOr(magnitude, sign)),
+                                 pairOf(element.isBF16() ? 0x1p126 : 0x1p14));
+  }
+
+  /// 2^(code - 127) as a bf16 in both halves: a NaN for 255, and for 0 the
+  /// subnormal half of the least normal one.
+  Value emitScale(Value code) {
+    Value isEdge = e.equal(e.bitAnd(e.add(code, 1), e.i32(0xfe)), 0);
+    Value bits = e.bitOr(shl(code, 7), e.select(isEdge, e.i32(0x40), e.i32(0)));
+    return asPair(e.mul(bits, 0x10001));
+  }
+
+  /// A signed byte as a float in both halves.
+  Value emitZero(Value code) {
+    Value byte = arith::TruncIOp::create(e.b, e.loc, e.b.getI8Type(), code);
+    Value number = arith::SIToFPOp::create(e.b, e.loc, e.b.getF32Type(), byte);
+    number = arith::TruncFOp::create(e.b, e.loc, element, number);
+    return vector::BroadcastOp::create(e.b, e.loc, pairType, number);
+  }
+
+  Emitter &e;
+  Type format, element;
+  VectorType pairType;
+  Value values, threadOffset, scaleRows, zeroRows;
+  int64_t groups = 0;
+};
+
+struct DequantLowering : KernelPattern<DequantOp> {
+  using KernelPattern::KernelPattern;
+
+  LogicalResult
+  matchAndRewrite(DequantOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Emitter e(rewriter, op.getLoc());
+    Dequantizer dequantizer(e, op, adaptor.getValues(), adaptor.getScales(),
+                            adaptor.getZeros());
+    SmallVector<Value> registers;
+    int64_t chunks = op.getResult().getType().getRows() / kInstructionRows;
+    for (int64_t chunk = 0; chunk < chunks; ++chunk)
+      dequantizer.emitChunk(chunk, registers);
+    rewriter.replaceOpWithMultiple(op, {registers});
+    return success();
+  }
+};
+
+} // namespace
+
+void mlir::moeq_gpu::populateDequantPatterns(const TypeConverter &converter,
+                                             RewritePatternSet &patterns,
+                                             const KernelBudget &budget) {
+  patterns.add<DequantLowering>(converter, patterns.getContext(), budget);
+}

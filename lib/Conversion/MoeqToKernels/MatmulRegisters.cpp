@@ -1,0 +1,293 @@
+//===- MatmulRegisters.cpp - A main loop on packed weights ------*- C++ -*-===//
+//
+// Part of moeq, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Packed weights come as they are in memory, and become the first operand of
+// the matmul in registers, where the tokens are the second one. A step of the
+// loop is a stage of the ring, or as many as share a scale: while its matmuls
+// are in flight, the weights of the next step are dequantized. Two sets of
+// registers take turns, so that none is copied; ptxas would serialize what it
+// had to copy (C7513).
+//
+// E8M0 scales are part of the dequantized weight. Other scales by groups of K
+// multiply the sum of the group in f32: it starts from zero, in as many parts
+// of columns as registers allow, and goes by fma to the accumulator.
+//
+//===----------------------------------------------------------------------===//
+
+#include "MatmulBuilder.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::moeq_gpu;
+
+/// The weights and tokens of a step, in registers and in shared memory.
+struct MatmulBuilder::PackedStep {
+  SmallVector<Value, 2> operands; ///< Of each stage, or part of it.
+  SmallVector<Value, 2> tokens;   ///< Of each stage.
+  SmallVector<Value, 2> scales;   ///< Of each group that is promoted.
+  SmallVector<Value, 2> cursors;  ///< Of each stage.
+
+  SmallVector<Value> pack() const {
+    SmallVector<Value> values;
+    for (ArrayRef<Value> of :
+         {ArrayRef<Value>(operands), ArrayRef<Value>(tokens),
+          ArrayRef<Value>(scales), ArrayRef<Value>(cursors)})
+      llvm::append_range(values, of);
+    return values;
+  }
+  /// A step of this one's form.
+  PackedStep unpack(ValueRange values) const {
+    PackedStep step;
+    auto take = [&](SmallVectorImpl<Value> &to, size_t count) {
+      llvm::append_range(to, values.take_front(count));
+      values = values.drop_front(count);
+    };
+    take(step.operands, operands.size());
+    take(step.tokens, tokens.size());
+    take(step.scales, scales.size());
+    take(step.cursors, cursors.size());
+    return step;
+  }
+};
+
+SmallVector<SharedVectorType> MatmulBuilder::getPackedVectors() {
+  auto getVector = [&](int64_t size, Type element) {
+    return SharedVectorType::get(context, size, element);
+  };
+  SmallVector<SharedVectorType> vectors;
+  vectors.push_back(getVector(getPackedSlabBytes(spec) * getPackedSlabs(spec),
+                              b.getI8Type()));
+  int64_t scales = getStageGroups(spec) * spec.tileColumns;
+  if (spec.rhsBlockScale != ScalePlacement::None)
+    vectors.push_back(getVector(scales, spec.rhsScaleType));
+  if (spec.rhsZeroType)
+    vectors.push_back(getVector(scales, spec.rhsZeroType));
+  return vectors;
+}
+
+/// base[index], of elements of `type`.
+static Value getElement(ImplicitLocOpBuilder &b, Value base, Type type,
+                        Value index) {
+  Type storage = b.getIntegerType(type.getIntOrFloatBitWidth());
+  return LLVM::GEPOp::create(b, base.getType(), storage, base, index);
+}
+
+// The addresses of what a stage copies of packed weights: of each vector, a
+// part for each 64 rows of the tile. Beyond the last rows of a group they are
+// those once more.
+SmallVector<Value> MatmulBuilder::buildPackedSources(Tile tile, Value k) {
+  Value slabsOfGroup =
+            arith::DivUIOp::create(b, columns, i32(kInstructionRows)),
+        firstSlab =
+            arith::DivUIOp::create(b, tile.column, i32(kInstructionRows)),
+        lastSlab = arith::SubIOp::create(b, slabsOfGroup, i32(1));
+  SmallVector<Value> slabs;
+  for (int64_t i = 0; i < getPackedSlabs(spec); ++i) {
+    Value slab = add(firstSlab, i32(i));
+    if (reachesBeyondColumns())
+      slab = arith::MinUIOp::create(b, slab, lastSlab);
+    slabs.push_back(toI64(add(mul(tile.group, slabsOfGroup), slab)));
+  }
+  // `count` elements of `type` from element `within` of a slab of `size`.
+  SmallVector<Value> sources;
+  auto addSources = [&](Kind kind, Type type, int64_t size, Value within) {
+    for (Value slab : slabs) {
+      Value index = arith::AddIOp::create(
+          b, arith::MulIOp::create(b, slab, i64(size)), toI64(within));
+      sources.push_back(getElement(b, getParameter(kind), type, index));
+    }
+  };
+  int64_t slabBytes = getPackedSlabBytes(spec);
+  addSources(Kind::Rhs, b.getI8Type(),
+             spec.depth / getStageDepth(spec) * slabBytes,
+             mul(k, i32(slabBytes)));
+  int64_t group = getPackedGroup(spec);
+  Value firstOfStage = arith::DivUIOp::create(
+      b, mul(k, i32(getStageDepth(spec) * kInstructionRows)), i32(group));
+  if (group > getStageDepth(spec)) // Several stages have one.
+    firstOfStage =
+        mul(arith::DivUIOp::create(b, k, i32(group / getStageDepth(spec))),
+            i32(kInstructionRows));
+  int64_t scalesOfSlab = spec.depth / group * kInstructionRows;
+  if (spec.rhsBlockScale != ScalePlacement::None)
+    addSources(Kind::RhsScale, spec.rhsScaleType, scalesOfSlab, firstOfStage);
+  if (spec.rhsZeroType)
+    addSources(Kind::RhsZero, spec.rhsZeroType, scalesOfSlab, firstOfStage);
+  return sources;
+}
+
+// Waits for the stages of a step, and dequantizes its weights.
+MatmulBuilder::PackedStep
+MatmulBuilder::buildPackedStep(const Consumer &consumer, Value &cursor) {
+  PackedStep step;
+  int64_t rows = getConsumerRows(spec), groups = getStageGroups(spec);
+  SmallVector<SharedVectorType> types = getPackedVectors();
+  SmallVector<Type> vectorTypes(types.begin(), types.end());
+  for (int64_t stage = 0; stage < getStepStages(spec); ++stage) {
+    auto wait =
+        RingWaitOp::create(b, TypeRange{lhsTile}, vectorTypes, ring, cursor);
+    step.tokens.push_back(wait.getTiles().front());
+    step.cursors.push_back(cursor);
+    cursor = advance(ring, cursor);
+    // The consumer's part of a vector with so many elements for each 64 rows.
+    unsigned next = 0;
+    auto takePart = [&]() -> Value {
+      Value vector = wait.getVectors()[next];
+      SharedVectorType type = types[next++];
+      int64_t size = type.getSize() * rows / spec.tileColumns;
+      if (size == type.getSize())
+        return vector;
+      Value offset =
+          arith::DivUIOp::create(b, mul(consumer.row, i32(size)), i32(rows));
+      return SubvectorOp::create(
+          b, SharedVectorType::get(context, size, type.getElementType()),
+          vector, offset);
+    };
+    Value values = takePart(), scales, zeros;
+    if (spec.rhsBlockScale != ScalePlacement::None)
+      scales = takePart();
+    if (spec.rhsZeroType)
+      zeros = takePart();
+    if (scales && !foldsScales(spec) && stage == 0) {
+      for (int64_t group = 0; group < groups; ++group)
+        for (int64_t row = 0; row < rows; row += kInstructionRows)
+          step.scales.push_back(SpreadOp::create(
+              b,
+              FragmentType::get(context, kInstructionRows, 1,
+                                spec.rhsScaleType),
+              scales, row * groups + group * kInstructionRows));
+      scales = Value();
+    }
+    step.operands.push_back(DequantOp::create(
+        b, OperandType::get(context, rows, getStageDepth(spec), spec.lhs),
+        values, foldsScales(spec) ? scales : Value(), zeros,
+        TypeAttr::get(spec.rhs)));
+  }
+  return step;
+}
+
+// The matmuls of a step; `prefetch` comes while the first is in flight.
+void MatmulBuilder::buildPackedProducts(const PackedStep &step, Tile tile,
+                                        FragmentType type,
+                                        MutableArrayRef<Value> accumulators,
+                                        bool isLast,
+                                        function_ref<void()> prefetch) {
+  auto release = [&] {
+    for (Value cursor : step.cursors)
+      RingReleaseOp::create(b, ring, cursor);
+  };
+  bool isFirst = true;
+  for (auto [part, accumulator] : llvm::enumerate(accumulators)) {
+    bool isLastPart = part + 1 == accumulators.size();
+    Value sum = spec.promote ? Value() : accumulator;
+    for (auto [operand, tokens] : llvm::zip_equal(step.operands, step.tokens))
+      sum = MmaRsOp::create(
+          b, type, operand,
+          buildPart(tokens, i32(part * type.getColumns()), type.getColumns()),
+          sum, /*column=*/0);
+    if (isFirst)
+      prefetch();
+    isFirst = false;
+    // What goes on in the same registers is not read between.
+    if (spec.promote || isLast)
+      sum = MmaWaitOp::create(b, TypeRange(type), 0, sum, step.operands)
+                .getResult(0);
+    else
+      MmaWaitOp::create(b, TypeRange(), 0, ValueRange(), step.operands);
+    if (isLastPart)
+      release();
+    accumulator = spec.promote ? buildPromotion(tile, sum, accumulator, Value(),
+                                                step.scales.front())
+                               : sum;
+  }
+}
+
+Value MatmulBuilder::buildPackedLoop(const Consumer &consumer, Tile tile,
+                                     Value cursor, int64_t width,
+                                     SmallVectorImpl<Value> &accumulators) {
+  int64_t parts = getPackedParts(spec, width);
+  auto type = FragmentType::get(context, getConsumerRows(spec), width / parts,
+                                b.getF32Type());
+  // The first matmul starts a sum that goes on in its registers: ptxas
+  // serializes what begins with zeros from elsewhere.
+  accumulators.assign(parts,
+                      spec.promote ? Value(ZeroOp::create(b, type)) : Value());
+  int64_t steps = spec.depth / (getStageDepth(spec) * getStepStages(spec));
+  auto buildStep = [&](const PackedStep &step, bool isLast, bool prefetches) {
+    PackedStep next;
+    buildPackedProducts(step, tile, type, accumulators, isLast, [&] {
+      if (prefetches)
+        next = buildPackedStep(consumer, cursor);
+    });
+    return next;
+  };
+  // Runs `body`, which goes on with the accumulators, the cursor and what else
+  // it carries, `count` times.
+  auto repeat = [&](int64_t count, SmallVector<Value> carried,
+                    function_ref<SmallVector<Value>(ValueRange)> body) {
+    if (count <= 0)
+      return carried;
+    carried.insert(carried.begin(), accumulators.begin(), accumulators.end());
+    carried.append({cursor, i32(0)});
+    auto setState = [&](ValueRange values) {
+      accumulators = llvm::to_vector(values.take_front(parts));
+      cursor = values.drop_back().back();
+      return values.drop_front(parts).drop_back(2);
+    };
+    // The test is at the end: where code after the loop is like that in it,
+    // LLVM would join them, and leave the loop while a matmul is in flight.
+    auto loop = scf::WhileOp::create(
+        b, b.getLoc(), TypeRange(ValueRange(carried)), carried,
+        [&](OpBuilder &, Location, ValueRange values) {
+          SmallVector<Value> rest = body(setState(values));
+          SmallVector<Value> next(accumulators.begin(), accumulators.end());
+          llvm::append_range(next, rest);
+          Value done = add(values.back(), i32(1));
+          next.append({cursor, done});
+          Value goesOn = arith::CmpIOp::create(b, arith::CmpIPredicate::ult,
+                                               done, i32(count));
+          scf::ConditionOp::create(b, goesOn, next);
+        },
+        [&](OpBuilder &, Location, ValueRange values) {
+          scf::YieldOp::create(b, values);
+        });
+    return llvm::to_vector(setState(loop.getResults()));
+  };
+
+  if (!prefetchesPacked(spec, width)) {
+    auto buildAlone = [&](bool isLast) {
+      buildStep(buildPackedStep(consumer, cursor), isLast,
+                /*prefetches=*/false);
+    };
+    buildAlone(steps == 1);
+    repeat(steps - 2, {}, [&](ValueRange) -> SmallVector<Value> {
+      buildAlone(/*isLast=*/false);
+      return {};
+    });
+    if (steps > 1)
+      buildAlone(/*isLast=*/true);
+  } else {
+    PackedStep step = buildPackedStep(consumer, cursor);
+    if (steps > 1)
+      step = buildStep(step, /*isLast=*/false, /*prefetches=*/true);
+    int64_t pairs = std::max<int64_t>(steps - 2, 0) / 2,
+            rest = steps > 1 ? steps - 1 - 2 * pairs : 1;
+    SmallVector<Value> left =
+        repeat(pairs, step.pack(), [&](ValueRange carried) {
+          PackedStep current = step.unpack(carried);
+          for (int i = 0; i < 2; ++i)
+            current = buildStep(current, /*isLast=*/false, /*prefetches=*/true);
+          return current.pack();
+        });
+    step = step.unpack(left);
+    for (; rest > 0; --rest)
+      step = buildStep(step, /*isLast=*/rest == 1, /*prefetches=*/rest > 1);
+  }
+  buildPassTurn(consumer);
+  return cursor;
+}

@@ -1,0 +1,71 @@
+// RUN: moeq-opt %s --moeq-outline-kernels --canonicalize --cse --split-input-file | FileCheck %s
+
+// Packed weights: no tensor map, a bulk copy for each 64 rows of the tile, and a
+// matmul in flight while the next stage is dequantized.
+// CHECK-LABEL: llvm.func @up_grouped_matmul(
+// CHECK-COUNT-1:   llvm.byval
+// CHECK:         %[[MAPS:.*]] = moeq_gpu.tensor_map %{{.*}} : <64x64xbf16, step = 16>
+// CHECK-NOT:     moeq_gpu.tensor_map
+// CHECK:         moeq_gpu.ring.create consumers 2 : <4x[64x64xbf16, linear 8192xi8]>
+// CHECK:         moeq_gpu.roles producer
+// CHECK:           %[[FIRST:.*]] = llvm.getelementptr %[[W:.*]][%
+// CHECK:           %[[SECOND:.*]] = llvm.getelementptr %[[W]][%
+// CHECK:           moeq_gpu.ring.fill %{{.*}} from(%[[MAPS]] at %{{.*}}, %{{.*}}) linear(%[[FIRST]], %[[SECOND]]) rows(%
+// CHECK:         } consumers(2,
+// Few widths, the least of which is enough.
+// CHECK:           scf.index_switch
+// CHECK-NEXT:      case 1 {
+// CHECK:             moeq_gpu.subvector %{{.*}} : !moeq_gpu.vector<8192xi8> -> !moeq_gpu.vector<4096xi8>
+// CHECK:             %[[A:.*]] = moeq_gpu.dequant {{.*}} as i8
+// CHECK:             %[[D:.*]] = moeq_gpu.mma_rs %[[A]], %{{.*}} : <64x64xbf16>, <16x64xbf16> -> !moeq_gpu.fragment<64x16xf32>
+// CHECK:             moeq_gpu.ring.wait
+// CHECK:             %[[NEXT:.*]] = moeq_gpu.dequant
+// CHECK:             moeq_gpu.mma_wait pending 0 reading(%[[A]] : !moeq_gpu.operand<64x64xbf16>)
+// CHECK:             moeq_gpu.ring.release
+// CHECK:             scf.while {{.*}} = %[[D]], %{{.*}} = %[[NEXT]]
+// CHECK-COUNT-2:       moeq_gpu.mma_rs
+// CHECK:           case 2 {
+// CHECK:           case 4 {
+// CHECK:           default {
+!w = !moeq.scaled<i8, block = [*], scale = f32, packing = fragments>
+func.func @up(%x: memref<?x512xbf16>, %w: memref<8x512x512xi8>, %ws: memref<8x512x1xf32>, %o: memref<9xi32>, %c: memref<?x512xbf16>) {
+  moeq.grouped_matmul lhs(%x : memref<?x512xbf16>) rhs(%w, %ws : memref<8x512x512xi8>, memref<8x512x1xf32> as !w)
+      offsets(%o : memref<9xi32>) outs(%c : memref<?x512xbf16>) config(<tile = [64, 128], schedule = dynamic, swap_ab = true>)
+  return
+}
+
+// -----
+
+// Scales and zeros of groups come beside them; sums of a group, two stages, are
+// promoted. A tile beyond the last rows copies those once more.
+// CHECK-LABEL: llvm.func @groups_grouped_matmul(
+// CHECK:         moeq_gpu.ring.create consumers 2 : <4x[64x64xbf16, linear 4096xi8, linear 128xbf16, linear 128xi8]>
+// CHECK:           arith.minui
+// CHECK:           linear(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) rows(%
+// CHECK:           moeq_gpu.spread {{.*}}[0] : <64xbf16> -> <64x1xbf16>
+// CHECK:           %[[A:.*]] = moeq_gpu.dequant {{.*}} as ui4 zeros(%{{.*}} : !moeq_gpu.vector<64xi8>)
+// CHECK:           %[[B:.*]] = moeq_gpu.dequant
+// CHECK:           moeq_gpu.mma_rs %[[A]]
+// CHECK:           moeq_gpu.mma_rs %[[B]]
+// CHECK:           moeq_gpu.map(
+// CHECK:             math.fma
+!u = !moeq.scaled<ui4, block = [128], scale = bf16, zero = i8, packing = fragments>
+func.func @groups(%x: memref<?x512xbf16>, %w: memref<8x192x256xi8>, %ws: memref<8x192x4xbf16>, %wz: memref<8x192x4xi8>, %o: memref<9xi32>, %c: memref<?x192xbf16>) {
+  moeq.grouped_matmul lhs(%x : memref<?x512xbf16>) rhs(%w, %ws, %wz : memref<8x192x256xi8>, memref<8x192x4xbf16>, memref<8x192x4xi8> as !u)
+      offsets(%o : memref<9xi32>) outs(%c : memref<?x192xbf16>) config(<tile = [64, 128], schedule = dynamic, swap_ab = true>)
+  return
+}
+
+// -----
+
+// E8M0 scales are part of the weight.
+// CHECK-LABEL: llvm.func @mx_grouped_matmul(
+// CHECK:         moeq_gpu.ring.create consumers 2 : <4x[64x64xbf16, linear 4096xi8, linear 256xf8E8M0FNU]>
+// CHECK:           moeq_gpu.dequant {{.*}} as f4E2M1FN scales(%{{.*}} : !moeq_gpu.vector<128xf8E8M0FNU>)
+// CHECK-NOT:       moeq_gpu.spread
+!m = !moeq.scaled<f4E2M1FN, block = [32], scale = f8E8M0FNU, packing = fragments>
+func.func @mx(%x: memref<?x512xbf16>, %w: memref<8x128x256xi8>, %ws: memref<8x128x16xf8E8M0FNU>, %o: memref<9xi32>, %c: memref<?x128xbf16>) {
+  moeq.grouped_matmul lhs(%x : memref<?x512xbf16>) rhs(%w, %ws : memref<8x128x256xi8>, memref<8x128x16xf8E8M0FNU> as !m)
+      offsets(%o : memref<9xi32>) outs(%c : memref<?x128xbf16>) config(<tile = [64, 128], schedule = dynamic, swap_ab = true>)
+  return
+}
