@@ -3,7 +3,7 @@
 `parse` text into a `Module`, `run` it on the CPU, `compile` it to PTX, and `load`
 and launch what was compiled; the last needs the CUDA driver only, not LLVM.
 `quantize_weight` makes the weights, `unpack_awq` and `unpack_gptq` take those of a
-checkpoint.
+checkpoint, and `pack_fragments` gives them the order that kernels read fastest.
 """
 
 import importlib
@@ -23,10 +23,12 @@ __all__ = [
     "Weight",
     "compile",
     "load",
+    "pack_fragments",
     "parse",
     "quantize_weight",
     "run",
     "unpack_awq",
+    "unpack_fragments",
     "unpack_gptq",
 ]
 
@@ -36,9 +38,11 @@ WITH_NUMPY = {
     "SCHEMES": "moeq.weights",
     "Scheme": "moeq.weights",
     "Weight": "moeq.weights",
+    "pack_fragments": "moeq.packing",
     "quantize_weight": "moeq.weights",
     "run": "moeq.execution",
     "unpack_awq": "moeq.checkpoints",
+    "unpack_fragments": "moeq.packing",
     "unpack_gptq": "moeq.checkpoints",
 }
 

@@ -157,6 +157,7 @@ class Machine:
 
     def __init__(self, text):
         self.functions, self.globals = {}, {}
+        self.shared_image = np.zeros(0, np.uint8)  # What a CTA finds in shared memory.
         self.memory = Memory()
         for op in self.walk(parse(text)):
             if op.name in ("func.func", "llvm.func"):
@@ -363,8 +364,11 @@ class Cta(TensorCta):
     def llvm_mlir_addressof(self, op, operands, mask):
         name = symbol(op, "global_name")
         if name not in self.shared_base:
-            size = self.machine.globals[name] or self.dynamic
-            self.shared_base[name] = self.shared.allocate(size)
+            image = self.machine.shared_image
+            size = max(self.machine.globals[name] or self.dynamic, len(image))
+            at = self.shared.allocate(size)
+            self.shared_base[name] = at
+            self.shared.bytes[at : at + len(image)] = image
         return [np.full(self.threads, self.shared_base[name], np.int64)]
 
     def llvm_ptrtoint(self, op, operands, mask):

@@ -94,6 +94,9 @@ class TensorCta:
 
     def llvm_inline_asm(self, op, operands, mask):
         self.warps(mask)
+        if op.attributes["asm_string"].startswith('"wgmma.wait_group'):
+            self.machine.matmul_registers = np.stack(operands, 1)
+            return []
         kinds = re.search(
             r"mma\.sync\.aligned\.m16n8k32\.row\.col\.f32\.(\w+)\.(\w+)\.f32 ",
             op.attributes["asm_string"],

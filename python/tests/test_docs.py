@@ -16,6 +16,7 @@ import generate_docs  # noqa: E402
 ALIASES = {
     "a": "!moeq.scaled<f8E4M3FN, block = [*], scale = f32>",
     "mx": "!moeq.scaled<f8E4M3FN, block = [32], scale = f8E8M0FNU>",
+    "packed": "!moeq.scaled<f8E4M3FN, block = [*], scale = f32, packing = fragments>",
 }
 
 
