@@ -80,13 +80,13 @@ class Family:
         expert. All that the kernel should not read is poisoned."""
         where = Placement(self.problem, counts)
         out = measure.poisoned((*where.out_shape, self.problem.n), self.dtype)
-        tensors = {"b": self.weights.values, "result0": out} | where.extra
+        tensors = {"b": self.weights.copies[0], "result0": out} | where.extra
         for name, tensor in (("a", self.a), ("a.scale", self.sa)):
             if tensor is not None:
                 shape = (*where.lhs_shape, tensor.shape[1])
                 tensors[name] = placed(tensor[rows], shape, where.lhs)
         if self.weights.scale is not None:
-            tensors["b.scale"] = self.weights.scale
+            tensors["b.scale"] = self.weights.taken_scale
         self.kernels.launch("grouped_matmul", tensors)
         torch.cuda.synchronize()
         result = out[where.out]

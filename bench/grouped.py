@@ -40,8 +40,13 @@ def ceil_div(x: int, y: int) -> int:
     return -(-x // y)
 
 
+E2M1 = (0, 0.5, 1, 1.5, 2, 3, 4, 6)
+
+
 def values_of(shape, format: Format) -> torch.Tensor:
-    """Gaussian elements of an operand [.., rows, k]."""
+    """Gaussian elements of an operand [.., rows, k]; of 4 bits any, two a byte."""
+    if format.bits == 4:
+        return torch.randint(0, 256, (*shape[:-1], shape[-1] // 2), device=DEVICE).to(torch.uint8)
     if format.element == "i8":
         normal = measure.gaussian(shape, torch.bfloat16)
         return normal.mul_(32).round_().clamp_(-127, 127).to(torch.int8)
@@ -60,9 +65,17 @@ def scales_of(shape, format: Format) -> torch.Tensor | None:
     return (torch.rand(scales, device=DEVICE) + 0.5).to(DTYPES[format.scale])
 
 
+def nibbles(values: torch.Tensor, format: Format) -> torch.Tensor:
+    """The numbers of 4-bit values, the first one of a byte in its low half."""
+    codes = torch.stack((values & 15, values >> 4), -1).flatten(-2)
+    if format.element == "f4E2M1FN":
+        return torch.tensor([*E2M1, *(-x for x in E2M1)], device=DEVICE)[codes.int()]
+    return (codes.int() ^ 8).float() - 8 if format.element == "i4" else codes.float()
+
+
 def dequantized(values: torch.Tensor, scale: torch.Tensor | None, format: Format) -> torch.Tensor:
     """A matrix [rows, k] in f32, its scales applied."""
-    wide = values.float()
+    wide = nibbles(values, format) if format.bits == 4 else values.float()
     if scale is None:
         return wide
     scale = torch.exp2(scale.float() - 127) if scale.dtype == torch.uint8 else scale.float()
@@ -115,14 +128,19 @@ class Weights:
         format = SCHEMES[problem.scheme].rhs
         self.values = values_of(self.shape, format)
         self.scale = scales_of(self.shape, format)
-        self.copies = [self.values]
+        # What the program takes.
+        taken = moeq.Weight(str(format.plain()), self.values, self.scale)
+        if format.packing:
+            taken = moeq.pack_fragments(taken)
+        self.copies, self.taken_scale = [taken.values], taken.scales
 
     def rotated(self) -> list[torch.Tensor]:
         """Copies that together are several times the L2 cache."""
-        size = self.values.numel() * self.values.element_size()
+        taken = self.copies[0]
+        size = taken.numel() * taken.element_size()
         count = min(max(2, ceil_div(4 * L2_BYTES, size)), max(1, ROTATED_BYTES // size))
         while len(self.copies) < count:
-            self.copies.append(self.values.clone())
+            self.copies.append(taken.clone())
         return self.copies
 
 
@@ -141,10 +159,10 @@ class Case:
 
     def tensors(self, values: torch.Tensor | None = None) -> dict:
         """The arguments by name, with a poisoned result, and a copy of the weights."""
-        values = self.weights.values if values is None else values
+        values = self.weights.copies[0] if values is None else values
         out = measure.poisoned((self.rows, self.problem.n), DTYPES[self.scheme.result])
         tensors = {"a": self.a, "b": values, "offsets": self.offsets, "result0": out}
-        scales = {"a.scale": self.sa, "b.scale": self.weights.scale}
+        scales = {"a.scale": self.sa, "b.scale": self.weights.taken_scale}
         return tensors | {name: scale for name, scale in scales.items() if scale is not None}
 
     def launch(self, tensors: dict, stream: int = 0) -> torch.Tensor:

@@ -3,7 +3,7 @@ their rows."""
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -34,6 +34,10 @@ class Format:
         """Of an element."""
         return int(re.match(r"[a-z]+(\d+)", self.element)[1])
 
+    def plain(self) -> "Format":
+        """The same elements in row-major order."""
+        return replace(self, packing=None)
+
 
 @dataclass(frozen=True)
 class Scheme:
@@ -56,8 +60,12 @@ class Scheme:
         return "D8" if is_eight_bit else "D16"
 
 
-def by_vector(element: str) -> Format:
-    return Format(element, ("*",), "f32")
+def by_vector(element: str, packing: str | None = None) -> Format:
+    return Format(element, ("*",), "f32", packing)
+
+
+MXFP8 = Format("f8E4M3FN", (32,), "f8E8M0FNU")
+PACKED = "fragments"
 
 
 # A scheme's name is that of its column in the goals and peers.
@@ -67,7 +75,11 @@ SCHEMES = {
         Format("f8E4M3FN", (128,), "f32"), Format("f8E4M3FN", (128, 128), "f32"), "promote<128>"
     ),
     "int8": Scheme(by_vector("i8"), by_vector("i8"), error=None),
-    "mxfp8": Scheme(*[Format("f8E4M3FN", (32,), "f8E8M0FNU")] * 2),
+    "mxfp8": Scheme(MXFP8, replace(MXFP8, packing=PACKED)),
+    "int8-w8a16": Scheme(Format("bf16"), by_vector("i8", PACKED)),
+    "fp8-w8a16": Scheme(Format("bf16"), by_vector("f8E4M3FN", PACKED)),
+    "int4-w4a16": Scheme(Format("bf16"), Format("i4", (128,), "bf16", PACKED)),
+    "mxfp4-w4a16": Scheme(Format("bf16"), Format("f4E2M1FN", (32,), "f8E8M0FNU", PACKED)),
     "bf16": Scheme(Format("bf16"), Format("bf16")),
     "f16": Scheme(Format("f16"), Format("f16")),
 }
@@ -236,6 +248,7 @@ def example(name: str) -> str:
 
 MIXTRAL = ((14336, 4096), (4096, 14336))  # (N, K)
 EIGHT_BIT = ("fp8", "fp8-block", "int8", "bf16")
+WEIGHT_ONLY = ("int8-w8a16", "fp8-w8a16", "int4-w4a16", "mxfp4-w4a16")
 ROUTINGS = ("uniform", "zipf")
 
 
@@ -251,19 +264,19 @@ def rows_of(shapes, schemes=EIGHT_BIT, routings=ROUTINGS) -> list[Row]:
 
 
 POWERS = (64, 128, 256, 512, 1024, 2048, 4096)
+TABLE = [
+    (8, 2, 256, 128, (64,)),
+    (8, 2, 1792, 1024, (64,)),
+    (8, 2, 14336, 4096, POWERS),
+    (8, 2, 7168, 4096, POWERS),
+    (8, 2, 28672, 4096, (4096,)),
+    (8, 2, 4096, 14336, (4096,)),
+    (8, 2, 32768, 6144, (4096,)),
+    (8, 2, 6144, 16384, (4096,)),
+]
+LONG = (8, 2, 14336, 4096, (16384,))
 ROWS = {
-    "table": rows_of(
-        [
-            (8, 2, 256, 128, (64,)),
-            (8, 2, 1792, 1024, (64,)),
-            (8, 2, 14336, 4096, POWERS),
-            (8, 2, 7168, 4096, POWERS),
-            (8, 2, 28672, 4096, (4096,)),
-            (8, 2, 4096, 14336, (4096,)),
-            (8, 2, 32768, 6144, (4096,)),
-            (8, 2, 6144, 16384, (4096,)),
-        ]
-    ),
+    "table": rows_of(TABLE) + rows_of([*TABLE, LONG], WEIGHT_ONLY),
     "small-m": rows_of(
         [(8, 2, n, 4096, (1, 8, 16, 32, 64, 96, 128, 192)) for n in (14336, 7168)]
         + [(60, 4, 2816, 2048, (1, 8, 16, 32, 64, 96, 128, 192))]
@@ -280,12 +293,12 @@ ROWS = {
 
 
 # The families of kernels that the suite `edges` runs: a problem and a config, or none for the
-# compiler's choice. N and K leave a tail behind every tile.
+# compiler's choice. N and K leave a tail behind every tile, of whole chunks of packed weights.
 EDGES = [
     (Problem(scheme, 8, 2, n, k, form), "")
     for scheme in SCHEMES
     for form in ("ragged", "masked", "gathered")
-    for n, k in ((1024, 512), (456, 720))
+    for n, k in ((1024, 512), (448, 640) if SCHEMES[scheme].rhs.packing else (456, 720))
 ]
 # More than 2^31 elements in each of A, B and C, and the tokens that it takes.
 BIG, BIG_TOKENS = Problem("fp8", 256, 8, 7168, 7168), 40000
