@@ -3,7 +3,7 @@
 // interleaved, the activation is a clamped SwiGLU. A softmax over the logits of the
 // chosen experts is a softmax over all, renormalized; the router's bias is in the logits.
 
-!weight = !moeq.scaled<f4E2M1FN, block = [32], scale = f8E8M0FNU>
+!weight = !moeq.scaled<f4E2M1FN, block = [32], scale = f8E8M0FNU, packing = fragments>
 
 func.func @gpt_oss_layer(
     %hidden: tensor<?x2880xbf16> {moeq.name = "hidden"},

@@ -2,7 +2,7 @@
 // along K, each with a bf16 scale and an integer zero point, as AWQ writes them; bf16
 // activations. The scale is applied to the partial sum of its group.
 
-!weight = !moeq.scaled<ui4, block = [128], scale = bf16, zero = i8>
+!weight = !moeq.scaled<ui4, block = [128], scale = bf16, zero = i8, packing = fragments>
 
 func.func @mixtral_layer(
     %hidden: tensor<?x4096xbf16> {moeq.name = "hidden"},

@@ -1,7 +1,7 @@
 // One mixture-of-experts layer of Mixtral 8x7B: int8 weights with a bf16 scale for each
 // output channel, bf16 activations. The scale is applied to the accumulator.
 
-!weight = !moeq.scaled<i8, block = [*], scale = bf16>
+!weight = !moeq.scaled<i8, block = [*], scale = bf16, packing = fragments>
 
 func.func @mixtral_layer(
     %hidden: tensor<?x4096xbf16> {moeq.name = "hidden"},

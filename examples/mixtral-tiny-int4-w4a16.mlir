@@ -1,7 +1,7 @@
 // The layer of mixtral-8x7b-int4-w4a16.mlir with small extents: hidden 64, FFN 128,
 // groups of 32.
 
-!weight = !moeq.scaled<ui4, block = [32], scale = bf16, zero = i8>
+!weight = !moeq.scaled<ui4, block = [32], scale = bf16, zero = i8, packing = fragments>
 
 func.func @mixtral_layer(
     %hidden: tensor<?x64xbf16> {moeq.name = "hidden"},

@@ -1,6 +1,6 @@
 // The layer of mixtral-8x7b-int8-w8a16.mlir with small extents: hidden 64, FFN 128.
 
-!weight = !moeq.scaled<i8, block = [*], scale = bf16>
+!weight = !moeq.scaled<i8, block = [*], scale = bf16, packing = fragments>
 
 func.func @mixtral_layer(
     %hidden: tensor<?x64xbf16> {moeq.name = "hidden"},

@@ -127,6 +127,7 @@ def test_format_round_trips():
         Format("f8E4M3FN", (WHOLE, WHOLE)),
         Format("ui4", (128,), "bf16", "i8"),
         Format("f8E4M3FN", (128, 128)),
+        Format("i4", (128,), "bf16", packing="fragments"),
     ):
         assert Format.parse(str(format)) == format
 

@@ -33,6 +33,12 @@ FailureOr<Operand> moeq::detail::getOperand(Operation *op, ValueRange values,
   return Operand(*info, values);
 }
 
+/// Rows to count digits by: where they are not static, as in a tile, their
+/// slowest digit has no end.
+static int64_t getPackedRows(int64_t rows) {
+  return ShapedType::isDynamic(rows) ? kPackedChunk << 32 : rows;
+}
+
 /// The indices of an element [.., row, column] of packed weights, `columns` of
 /// them a row in memory.
 static SmallVector<Value> getPackedIndices(OpBuilder &b, Location loc,
@@ -52,7 +58,8 @@ SmallVector<Value> Operand::getValueIndices(OpBuilder &b, Location loc,
                                             ValueRange indices) const {
   if (!info.scaled || !info.scaled.isReordered())
     return SmallVector<Value>(indices);
-  int64_t rows = info.shape[info.getRank() - 2], columns = info.shape.back();
+  int64_t rows = getPackedRows(info.shape[info.getRank() - 2]),
+          columns = info.shape.back();
   return getPackedIndices(
       b, loc,
       getPackedValueDigits(info.getValueType().getIntOrFloatBitWidth(), rows,
@@ -155,7 +162,9 @@ SmallVector<Value> Operand::getLayoutIndices(OpBuilder &b, Location loc,
     if (shape.back() == 1) // One for all of K: as many as rows, in their order.
       return result;
     return getPackedIndices(
-        b, loc, getPackedScaleDigits(shape[shape.size() - 2], shape.back()),
+        b, loc,
+        getPackedScaleDigits(getPackedRows(shape[shape.size() - 2]),
+                             shape.back()),
         shape.back(), block);
   }
   ScaleLayout layout = info.scaled.getLayout();

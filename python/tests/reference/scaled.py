@@ -1,10 +1,11 @@
 """Scaled tensors: values with the scales, and zero points, of their blocks."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+import moeq
 from reference import formats
 
 WHOLE = -1  # a block of the whole extent, `*` in MLIR
@@ -20,6 +21,7 @@ class Format:
     zero: str | None = None
     layout: str = "row_major"
     groups: int = 0
+    packing: str | None = None
 
     def __str__(self):
         block = ", ".join("*" if b == WHOLE else str(b) for b in self.block)
@@ -27,21 +29,22 @@ class Format:
         tile = "<128x4>" if self.layout == "padded" else ""
         layout = f", layout = {self.layout}{tile}" if self.layout != "row_major" else ""
         groups = f", groups = {self.groups}" if self.groups else ""
+        packing = f", packing = {self.packing}" if self.packing else ""
         return (
             f"!moeq.scaled<{self.value}, block = [{block}], scale = {self.scale}{zero}"
-            f"{layout}{groups}>"
+            f"{layout}{groups}{packing}>"
         )
 
     @staticmethod
     def parse(text: str) -> "Format":
         """The format that MLIR prints as `text`."""
-        value, block, scale, zero, layout, groups = re.fullmatch(
+        value, block, scale, zero, layout, groups, packing = re.fullmatch(
             r"!moeq\.scaled<(\w+), block = \[([^]]*)\], scale = (\w+)(?:, zero = (\w+))?"
-            r"(?:, layout = (\w+)(?:<128x4>)?)?(?:, groups = (\d+))?>",
+            r"(?:, layout = (\w+)(?:<128x4>)?)?(?:, groups = (\d+))?(?:, packing = (\w+))?>",
             text,
         ).groups()
         extents = tuple(WHOLE if b.strip() == "*" else int(b) for b in block.split(","))
-        return Format(value, extents, scale, zero, layout or "row_major", int(groups or 0))
+        return Format(value, extents, scale, zero, layout or "row_major", int(groups or 0), packing)
 
     def blocks(self, shape) -> tuple[int, ...]:
         """The block's extent along each dimension of `shape`."""
@@ -112,11 +115,25 @@ class Scaled:
         """The arrays that moeq.run takes and gives."""
         packed = formats.is_packed(self.format.value)
         values = formats.pack4(self.values) if packed else self.values
-        return [values, self.scales] + ([] if self.zeros is None else [self.zeros])
+        arrays = [values, self.scales] + ([] if self.zeros is None else [self.zeros])
+        return arrays if self.format.packing is None else in_order(self.format, arrays, True)
 
     @staticmethod
     def of_components(format: Format, shape, arrays) -> "Scaled":
+        if format.packing is not None:
+            arrays = in_order(format, arrays, False)
         values = np.asarray(arrays[0])
         if formats.is_packed(format.value):
             values = formats.unpack4(values, shape[-1], format.value)
         return Scaled(format, values, *arrays[1:])
+
+
+def in_order(format: Format, arrays, packs: bool) -> list[np.ndarray]:
+    """The components of a packed weight from row-major ones, or back."""
+    plain = moeq.Weight(str(replace(format, packing=None)), *arrays)
+    moved = (
+        moeq.pack_fragments(plain)
+        if packs
+        else moeq.unpack_fragments(replace(plain, type=str(format)))
+    )
+    return [moved.values, moved.scales] + ([] if moved.zeros is None else [moved.zeros])

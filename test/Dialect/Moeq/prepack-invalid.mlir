@@ -95,7 +95,7 @@ func.func @packed_rank(%w: tensor<128x64x!a>, %o: tensor<128x64x!q>) {
 !a = !moeq.scaled<i8, block = [*], scale = f32>
 !q = !moeq.scaled<i8, block = [*], scale = f32, packing = fragments>
 func.func @packed_extents(%w: tensor<128x96x!a>, %o: tensor<128x96x!q>) {
-  // expected-error @below {{'moeq.prepack' op expects packed 'outs' of static rows and columns, multiples of 64, got 'tensor<128x96x!moeq.scaled<i8, block = [*], scale = f32, packing = fragments>>'}}
+  // expected-error @below {{'moeq.prepack' op expects packed 'outs' of static columns, and rows, in multiples of 64, got 'tensor<128x96x!moeq.scaled<i8, block = [*], scale = f32, packing = fragments>>'}}
   %0 = moeq.prepack input(%w : tensor<128x96x!a>) outs(%o : tensor<128x96x!q>) -> tensor<128x96x!q>
   return
 }

@@ -109,11 +109,13 @@ static LogicalResult verifyPacking(Operation *op, const OperandInfo &info,
               "got "
            << info.scaled << " as '" << name << "'";
   ArrayRef<int64_t> shape = info.shape;
-  if (shape.size() < 2 || llvm::any_of(shape.take_back(2), [](int64_t extent) {
-        return ShapedType::isDynamic(extent) || extent % kPackedChunk != 0;
-      }))
+  auto isWhole = [](int64_t extent) {
+    return ShapedType::isDynamic(extent) || extent % kPackedChunk == 0;
+  };
+  if (shape.size() < 2 || ShapedType::isDynamic(shape.back()) ||
+      !llvm::all_of(shape.take_back(2), isWhole))
     return op->emitOpError()
-           << "expects packed '" << name << "' of static rows and columns, "
+           << "expects packed '" << name << "' of static columns, and rows, in "
            << "multiples of " << kPackedChunk << ", got " << Type(type);
   return success();
 }
