@@ -20,6 +20,7 @@ class Format:
     block: tuple[int | str, ...] = ()  # "*": a whole row
     scale: str | None = None
     packing: str | None = None
+    layout: str | None = None
 
     def __str__(self) -> str:
         if not self.scale:
@@ -27,6 +28,7 @@ class Format:
         fields = [self.element, f"block = [{', '.join(map(str, self.block))}]"]
         fields += [f"scale = {self.scale}"]
         fields += [f"packing = {self.packing}"] if self.packing else []
+        fields += [f"layout = {self.layout}"] if self.layout else []
         return f"!moeq.scaled<{', '.join(fields)}>"
 
     @property
@@ -139,6 +141,14 @@ func.func @grouped_matmul({named}) -> {c} {{
 """
 
 
+# Of the operands of a gradient, which wgrad reads transposed where they have scales.
+GRADIENT_FORMATS = {
+    "bf16": Format("bf16"),
+    "fp8-block": Format("f8E4M3FN", (128,), "f32", layout="mn_major"),
+    "mxfp8": Format("f8E4M3FN", (32,), "f8E8M0FNU"),
+}
+
+
 @dataclass(frozen=True)
 class Gradient:
     """A matmul of the backward pass of rows [S, k] times weights [experts, n, k]: `wgrad`, the
@@ -154,7 +164,7 @@ class Gradient:
 
     @property
     def format(self) -> Format:
-        return Format("f8E4M3FN", (128,), "f32") if self.scheme == "fp8-block" else Format("bf16")
+        return GRADIENT_FORMATS[self.scheme]
 
     def program(self, config: str = "") -> str:
         name = f"{self.kind}-{self.scheme}-e{self.experts}-n{self.n}-k{self.k}-{self.result}"
@@ -183,7 +193,8 @@ class Gradient:
         arguments = ", ".join(f'%{n}: {t} {{moeq.name = "{n}"}}' for n, t in named.items())
         form = "contract(rows)" if self.kind == "wgrad" else "transpose_rhs"
         form += " add_to_outs" if self.adds else ""
-        form += " accumulate(<promote<128>>)" if self.format.scale else ""
+        accumulate = SCHEMES[self.scheme].accumulate
+        form += f" accumulate(<{accumulate}>)" if accumulate else ""
         form += f" config({config})" if config else ""
         matmul = f"moeq.grouped_matmul lhs(%a : {a}) rhs(%b : {b}) offsets(%offsets : {offsets})"
         if self.adds:
@@ -313,6 +324,7 @@ GRADIENTS = [
     for kind, scheme, result in (
         ("wgrad", "bf16", "bf16"),
         ("wgrad", "bf16", "f32"),
+        ("wgrad", "mxfp8", "bf16"),
         ("dgrad", "bf16", "bf16"),
     )
     for experts in (4, 8)

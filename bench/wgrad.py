@@ -14,11 +14,21 @@ import grouped
 import measure
 import moeq
 from measure import DEVICE
-from suites import GRADIENT_GOALS, GRADIENT_ROWS, GRADIENTS, PROGRAMS, SCHEMES, Gradient
+from suites import (
+    GRADIENT_FORMATS,
+    GRADIENT_GOALS,
+    GRADIENT_ROWS,
+    GRADIENTS,
+    PROGRAMS,
+    SCHEMES,
+    Gradient,
+)
 
-BLOCK = 128
+# Of the rows of an expert, where they are transposed.
+PADDED_ROWS = 128
 # Rows that belong to no group, before and behind them.
 SURPLUS_ROWS = 3
+E4M3_NAN = 0x7F
 
 
 def uneven(experts: int, rows: int, step: int) -> list[int]:
@@ -41,10 +51,11 @@ class Operands:
         self.tensors = {"offsets": self.offsets}
         for name, shape in (("a", lhs), ("b", rhs)):
             self.tensors[name] = grouped.values_of(shape, gradient.format)
-            if gradient.format.scale:
-                scale = torch.rand(shape[0], shape[1] // BLOCK, device=DEVICE) + 0.5
-                self.tensors[f"{name}.scale"] = scale
-        if not gradient.format.scale and surplus:
+            scale = grouped.scales_of(shape, gradient.format)
+            if scale is not None:
+                is_mn_major = gradient.format.layout == "mn_major"
+                self.tensors[f"{name}.scale"] = scale.t().contiguous() if is_mn_major else scale
+        if surplus:
             self.poison()
         self.sum = torch.randn(out, device=DEVICE) if gradient.adds else None
         self.out_shape, self.flops = out, 2.0 * sum(counts) * gradient.n * gradient.k
@@ -53,15 +64,20 @@ class Operands:
         """Of rows outside of every group."""
         for name in ("a", "b") if self.gradient.kind == "wgrad" else ("a",):
             for outside in (slice(0, self.surplus), slice(-self.surplus, None)):
-                self.tensors[name][outside] = float("nan")
+                if self.gradient.format.scale:
+                    self.tensors[name].view(torch.uint8)[:, outside] = E4M3_NAN
+                else:
+                    self.tensors[name][outside] = float("nan")
 
     def numbers(self, name: str) -> torch.Tensor:
         """Rows [S, ..] in f32."""
         values = self.tensors[name]
         if not self.gradient.format.scale:
             return values
-        scale = self.tensors[f"{name}.scale"].repeat_interleave(BLOCK, 1)
-        return (values.float() * scale).t()
+        scale = self.tensors[f"{name}.scale"]
+        if self.gradient.format.layout == "mn_major":
+            scale = scale.t()
+        return grouped.dequantized(values, scale, self.gradient.format).t()
 
     def reference(self) -> torch.Tensor:
         a, b = self.numbers("a"), self.numbers("b")
@@ -114,8 +130,8 @@ def check(kernels, operands: Operands) -> dict:
 
 def gradient_row(gradient: Gradient, rows: int, dense, config: str = "") -> dict:
     kernels = moeq.load(PROGRAMS / gradient.program(config))
-    step = BLOCK if gradient.format.scale else 1
-    surplus = BLOCK if gradient.format.scale else SURPLUS_ROWS
+    step = PADDED_ROWS if gradient.format.scale else 1
+    surplus = PADDED_ROWS if gradient.format.scale else SURPLUS_ROWS
     counts = uneven(gradient.experts, 1000 * gradient.experts // step * step, step)
     row = {"config": config} | check(kernels, Operands(gradient, counts, surplus))
     operands = Operands(gradient, [rows] * gradient.experts, 0)
@@ -149,8 +165,8 @@ def wgrad(records, deadline: float) -> None:
     torch.manual_seed(int(time.time()))
     torch.backends.cuda.matmul.allow_tf32 = False
     measure.PAUSE_SECONDS = 0.1
-    for scheme, is_eight_bit in (("bf16", False), ("fp8-block", True)):
-        dense = measure.Dense("fp8" if is_eight_bit else "bf16")
+    for scheme in GRADIENT_FORMATS:
+        dense = measure.Dense("fp8" if SCHEMES[scheme].dense == "D8" else "bf16")
         for gradient in GRADIENTS:
             if gradient.scheme != scheme:
                 continue

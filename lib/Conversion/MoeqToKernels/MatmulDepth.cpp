@@ -126,8 +126,9 @@ SmallVector<Value> MatmulBuilder::buildCoordinates(Tile tile, Depth depth,
   return coordinates;
 }
 
-// Of the first stage of a tile, the rows of K that are not its own. Where K is
-// inner in A, the copy has ended with it.
+// Of the first stage of a tile, what of K is not its own: rows; or, where K is
+// inner, all of it, since groups are whole stages. Where K is inner in A alone,
+// the copy has ended with it.
 void MatmulBuilder::buildClearTail(Depth depth, Value lhs, Value rhs) {
   if (!depth.inFirst)
     return;
@@ -137,9 +138,8 @@ void MatmulBuilder::buildClearTail(Depth depth, Value lhs, Value rhs) {
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(split.thenBlock());
   SmallVector<Value, 2> tiles;
-  if (spec.lhsIsTransposed)
+  if (spec.contractsRows)
     tiles.push_back(lhs);
-  if (spec.rhsIsTransposed)
-    tiles.push_back(rhs);
+  tiles.push_back(rhs);
   ClearRowsOp::create(b, tiles, depth.inFirst);
 }

@@ -33,7 +33,7 @@ inline int64_t getStageDepth(const MatmulKernelSpec &spec) {
 /// Whether the last elements of K that a stage copies may be those of another
 /// group. Where K is inner, the copies end with it.
 inline bool hasRaggedDepth(const MatmulKernelSpec &spec) {
-  return spec.lhsIsTransposed ||
+  return (spec.contractsRows && !spec.promote) ||
          (spec.rhsIsTransposed &&
           (!isStatic(spec.depth) || spec.depth % getStageDepth(spec) != 0));
 }
@@ -249,7 +249,15 @@ struct MatmulView {
   Region *epilogue = nullptr;
   bool gated = false, contractsRows = false, transposeRhs = false,
        addToOuts = false;
+  /// Whether rows that are contracted are transposed in memory.
+  bool areTransposed = false;
 };
+
+/// getMatmulKernelSpec where the operands of `op` are those of `view`.
+FailureOr<MatmulKernelSpec> getMatmulKernelSpec(Operation *op,
+                                                const MatmulView &view,
+                                                const moeq::Chip &chip,
+                                                std::string &reason);
 
 } // namespace mlir::moeq_gpu
 

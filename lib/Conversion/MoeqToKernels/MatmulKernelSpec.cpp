@@ -297,6 +297,7 @@ MatmulView::MatmulView(Operation *op) {
     contractsRows = grouped.contractsRows();
     transposeRhs = grouped.getTransposeRhs();
     addToOuts = grouped.getAddToOuts();
+    areTransposed = contractsRows && lhsFormat;
   }
 }
 
@@ -366,7 +367,13 @@ static FailureOr<OperandScales> getScales(const moeq::OperandInfo &info) {
 FailureOr<MatmulKernelSpec>
 mlir::moeq_gpu::getMatmulKernelSpec(Operation *op, const moeq::Chip &chip,
                                     std::string &reason) {
-  MatmulView view(op);
+  return getMatmulKernelSpec(op, MatmulView(op), chip, reason);
+}
+
+FailureOr<MatmulKernelSpec>
+mlir::moeq_gpu::getMatmulKernelSpec(Operation *op, const MatmulView &view,
+                                    const moeq::Chip &chip,
+                                    std::string &reason) {
   if (!view.out || !isa<MemRefType>(view.out.getType())) {
     reason = "the op is no matmul on memrefs";
     return failure();
@@ -394,7 +401,7 @@ mlir::moeq_gpu::getMatmulKernelSpec(Operation *op, const moeq::Chip &chip,
   spec.out = cast<MemRefType>(view.out.getType()).getElementType();
   // The dimensions of B that are K and N.
   int64_t depthDim = rhs->getRank() - 1, columnDim = depthDim - 1;
-  bool areRowsInMemory = view.contractsRows && !lhs->scaled;
+  bool areRowsInMemory = view.contractsRows && !view.areTransposed;
   if (areRowsInMemory || view.transposeRhs)
     std::swap(depthDim, columnDim);
   spec.contractsRows = view.contractsRows;

@@ -24,17 +24,93 @@ using namespace mlir::moeq_gpu;
 /// of spill stores that its kernel may have.
 static constexpr int64_t kWideAccumulator = 128 * 160, kFewSpills = 24;
 
+/// Whether an operand is FP8 with E8M0 scales: bf16 holds its numbers, but
+/// those below 2^-133.
+static bool isMx(TypeAttr format) {
+  auto scaled =
+      format ? dyn_cast<moeq::ScaledType>(format.getValue()) : nullptr;
+  return scaled && isa<Float8E8M0FNUType>(scaled.getScale()) &&
+         isa<Float8E4M3FNType, Float8E5M2Type>(scaled.getValue()) &&
+         scaled.getLayout() == moeq::ScaleLayout::RowMajor;
+}
+
+namespace {
+/// The operands of a matmul of two MX operands as bf16, in memory of their own.
+class WideOperands {
+public:
+  /// Makes `view` one of the wide operands, if the operands are of MX.
+  WideOperands(Operation *op, MatmulView &view) : b(op->getLoc(), op) {
+    if (!isMx(view.lhsFormat) || !isMx(view.rhsFormat))
+      return;
+    for (auto [operand, format] : {std::pair{&view.lhs, &view.lhsFormat},
+                                   {&view.rhs, &view.rhsFormat}}) {
+      Value values = operand->front();
+      auto type = cast<MemRefType>(values.getType());
+      SmallVector<Value> sizes;
+      for (int64_t dim = 0; dim < type.getRank(); ++dim)
+        if (type.isDynamicDim(dim))
+          sizes.push_back(memref::DimOp::create(b, values, dim));
+      Value wide = memref::AllocOp::create(
+          b, MemRefType::get(type.getShape(), b.getBF16Type()), sizes);
+      all.push_back({*operand, *format, wide});
+    }
+    view.lhs = all[0].wide;
+    view.rhs = all[1].wide;
+    view.lhsFormat = view.rhsFormat = TypeAttr();
+  }
+
+  /// Makes the kernels that fill them.
+  LogicalResult build(gpu::GPUModuleOp module) {
+    for (Operand &operand : all) {
+      auto dequantize = moeq::DequantizeOp::create(
+          b, TypeRange(), operand.scaled, operand.wide, operand.format);
+      if (failed(moeq::buildKernels(dequantize, module)))
+        return failure();
+      dequantize.erase();
+    }
+    return success();
+  }
+
+  /// Frees them behind the matmul.
+  void free() {
+    for (Operand &operand : all)
+      memref::DeallocOp::create(b, operand.wide);
+  }
+
+  /// Drops them where there is no such matmul.
+  void drop() {
+    for (Operand &operand : all)
+      operand.wide.getDefiningOp()->erase();
+  }
+
+private:
+  struct Operand {
+    ValueRange scaled;
+    TypeAttr format;
+    Value wide;
+  };
+  ImplicitLocOpBuilder b;
+  SmallVector<Operand, 2> all;
+};
+} // namespace
+
 template <typename OpTy>
 static LogicalResult outlineMatmul(OpTy op, gpu::GPUModuleOp module) {
   FailureOr<moeq::Chip> chip = moeq::getTargetChip(op);
   if (failed(chip))
     return failure();
   std::string reason;
-  FailureOr<MatmulKernelSpec> spec = getMatmulKernelSpec(op, *chip, reason);
+  MatmulView view(op);
+  WideOperands wide(op, view);
+  FailureOr<MatmulKernelSpec> spec =
+      getMatmulKernelSpec(op, view, *chip, reason);
   if (failed(spec)) {
     op.emitRemark("runs without tensor cores: ") << reason;
+    wide.drop();
     return moeq::buildGeneralMatmul(op, module);
   }
+  if (failed(wide.build(module)))
+    return failure();
   spec->name = moeq::getKernelName(module, op);
   OpBuilder inModule = OpBuilder::atBlockEnd(module.getBody());
   FailureOr<MatmulKernel> kernel =
@@ -50,7 +126,6 @@ static LogicalResult outlineMatmul(OpTy op, gpu::GPUModuleOp module) {
     kernel->function->setAttr(moeq::kMaxSpillStoresAttr,
                               OpBuilder(op).getI64IntegerAttr(kFewSpills));
 
-  MatmulView view(op);
   ImplicitLocOpBuilder b(op->getLoc(), op);
   auto index = [&](int64_t value) -> Value {
     return arith::ConstantIndexOp::create(b, value);
@@ -178,6 +253,7 @@ static LogicalResult outlineMatmul(OpTy op, gpu::GPUModuleOp module) {
   gpu::LaunchFuncOp::create(b, symbol, gpu::KernelDim3{grid, one, one},
                             gpu::KernelDim3{index(kernel->threads), one, one},
                             shared, operands);
+  wide.free();
   return success();
 }
 

@@ -94,6 +94,26 @@ func.func @partial(%dy: memref<?x1000xbf16>, %w: memref<8x1000x2048xbf16>, %o: m
 
 // -----
 
+// Those of MXFP8 become bf16; in a group without rows what is copied is cleared.
+
+!mx = !moeq.scaled<f8E4M3FN, block = [32], scale = f8E8M0FNU>
+
+// CHECK-LABEL: llvm.func @mx_grouped_matmul
+// CHECK:         moeq_gpu.clear_rows %{{.*}}, %{{.*}} from %{{.*}} : !moeq_gpu.tile<64x64xbf16>, !moeq_gpu.tile<256x64xbf16>
+// CHECK:         moeq_gpu.mma %{{[^ ]*}}, %{{[^ ]*}} :
+// CHECK-LABEL: func.func @mx(
+// CHECK:         memref.alloc(%{{.*}}) : memref<7168x?xbf16>
+// CHECK:         memref.alloc(%{{.*}}) : memref<2048x?xbf16>
+func.func @mx(%dy: memref<7168x?xf8E4M3FN>, %sy: memref<7168x?xf8E8M0FNU>, %x: memref<2048x?xf8E4M3FN>, %sx: memref<2048x?xf8E8M0FNU>,
+              %o: memref<9xi32>, %dw: memref<8x7168x2048xbf16>) {
+  moeq.grouped_matmul lhs(%dy, %sy : memref<7168x?xf8E4M3FN>, memref<7168x?xf8E8M0FNU> as !mx)
+    rhs(%x, %sx : memref<2048x?xf8E4M3FN>, memref<2048x?xf8E8M0FNU> as !mx) offsets(%o : memref<9xi32>)
+    outs(%dw : memref<8x7168x2048xbf16>) contract(rows)
+  return
+}
+
+// -----
+
 // What no kernel of this form takes.
 
 func.func @f32(%dy: memref<?x64xf32>, %x: memref<?x64xf32>, %o: memref<9xi32>, %dw: memref<8x64x64xf32>) {
@@ -136,5 +156,16 @@ func.func @pitch(%dy: memref<?x68xbf16>, %x: memref<?x64xbf16>, %o: memref<9xi32
   // expected-remark@+1 {{runs without tensor cores: a row of the operands is a multiple of 16 bytes, got 136}}
   moeq.grouped_matmul lhs(%dy : memref<?x68xbf16>) rhs(%x : memref<?x64xbf16>) offsets(%o : memref<9xi32>)
     outs(%dw : memref<8x68x64xf32>) contract(rows)
+  return
+}
+
+// -----
+
+!row = !moeq.scaled<i8, block = [*], scale = f32>
+
+func.func @whole_rows(%dy: memref<64x?xi8>, %s: memref<64x1xf32>, %o: memref<9xi32>, %dw: memref<8x64x64xf32>) {
+  // expected-remark@+1 {{runs without tensor cores: the tensor cores transpose 16-bit types, got i8}}
+  moeq.grouped_matmul lhs(%dy, %s : memref<64x?xi8>, memref<64x1xf32> as !row) rhs(%dy, %s : memref<64x?xi8>, memref<64x1xf32> as !row)
+    offsets(%o : memref<9xi32>) outs(%dw : memref<8x64x64xf32>) contract(rows)
   return
 }
