@@ -70,14 +70,12 @@ func.func @swiglu_backward(
   %da_init = tensor.empty(%rows) : tensor<?x8192xbf16>
   %da = moeq.grouped_matmul lhs(%dyq : tensor<?x4096x!mx>) rhs(%w2t : tensor<8x8192x4096x!mx>)
       offsets(%offsets : tensor<9xi32>) outs(%da_init : tensor<?x8192xbf16>) -> tensor<?x8192xbf16>
-  %dh_init = tensor.empty(%rows) : tensor<?x16384xbf16>
-  %dh = moeq.activate_grad grad(%da : tensor<?x8192xbf16>) input(%h : tensor<?x16384xbf16>)
-      outs(%dh_init : tensor<?x16384xbf16>) function(swiglu) -> tensor<?x16384xbf16>
   %dhq_init = tensor.empty(%rows) : tensor<?x16384x!mx>
   %dht_init = tensor.empty(%padded) : tensor<16384x?x!mx>
-  %dhq, %dht = moeq.quantize input(%dh : tensor<?x16384xbf16>) offsets(%offsets : tensor<9xi32>)
-      outs(%dhq_init : tensor<?x16384x!mx>) columnwise(%dht_init : tensor<16384x?x!mx>) recipe(<te_mx>)
-      -> tensor<?x16384x!mx>, tensor<16384x?x!mx>
+  %dhq, %dht = moeq.act_quant_grad grad(%da : tensor<?x8192xbf16>) input(%h : tensor<?x16384xbf16>)
+      offsets(%offsets : tensor<9xi32>) outs(%dhq_init : tensor<?x16384x!mx>)
+      columnwise(%dht_init : tensor<16384x?x!mx>) function(swiglu) intermediate_round(bf16)
+      recipe(<te_mx>) -> tensor<?x16384x!mx>, tensor<16384x?x!mx>
   %dw1_sum = moeq.grouped_matmul lhs(%dht : tensor<16384x?x!mx>) rhs(%xt : tensor<4096x?x!mx>)
       offsets(%padded_offsets : tensor<9xi32>) outs(%dw1 : tensor<8x16384x4096xf32>) contract(rows)
       add_to_outs -> tensor<8x16384x4096xf32>
@@ -155,14 +153,12 @@ func.func @srelu_backward(
   %da_init = tensor.empty(%rows) : tensor<?x8192xbf16>
   %da = moeq.grouped_matmul lhs(%dyq : tensor<?x4096x!mx>) rhs(%w2t : tensor<8x8192x4096x!mx>)
       offsets(%offsets : tensor<9xi32>) outs(%da_init : tensor<?x8192xbf16>) -> tensor<?x8192xbf16>
-  %dh_init = tensor.empty(%rows) : tensor<?x8192xbf16>
-  %dh = moeq.activate_grad grad(%da : tensor<?x8192xbf16>) input(%h : tensor<?x8192xbf16>)
-      outs(%dh_init : tensor<?x8192xbf16>) function(srelu) -> tensor<?x8192xbf16>
   %dhq_init = tensor.empty(%rows) : tensor<?x8192x!mx>
   %dht_init = tensor.empty(%padded) : tensor<8192x?x!mx>
-  %dhq, %dht = moeq.quantize input(%dh : tensor<?x8192xbf16>) offsets(%offsets : tensor<9xi32>)
-      outs(%dhq_init : tensor<?x8192x!mx>) columnwise(%dht_init : tensor<8192x?x!mx>) recipe(<te_mx>)
-      -> tensor<?x8192x!mx>, tensor<8192x?x!mx>
+  %dhq, %dht = moeq.act_quant_grad grad(%da : tensor<?x8192xbf16>) input(%h : tensor<?x8192xbf16>)
+      offsets(%offsets : tensor<9xi32>) outs(%dhq_init : tensor<?x8192x!mx>)
+      columnwise(%dht_init : tensor<8192x?x!mx>) function(srelu) intermediate_round(bf16)
+      recipe(<te_mx>) -> tensor<?x8192x!mx>, tensor<8192x?x!mx>
   %dw1_sum = moeq.grouped_matmul lhs(%dht : tensor<8192x?x!mx>) rhs(%xt : tensor<4096x?x!mx>)
       offsets(%padded_offsets : tensor<9xi32>) outs(%dw1 : tensor<8x8192x4096xf32>) contract(rows)
       add_to_outs -> tensor<8x8192x4096xf32>

@@ -69,14 +69,12 @@ func.func @swiglu_backward(
   %da_init = tensor.empty(%rows) : tensor<?x96xbf16>
   %da = moeq.grouped_matmul lhs(%dyq : tensor<?x64x!mx>) rhs(%w2t : tensor<3x96x64x!mx>)
       offsets(%offsets : tensor<4xi32>) outs(%da_init : tensor<?x96xbf16>) -> tensor<?x96xbf16>
-  %dh_init = tensor.empty(%rows) : tensor<?x192xbf16>
-  %dh = moeq.activate_grad grad(%da : tensor<?x96xbf16>) input(%h : tensor<?x192xbf16>)
-      outs(%dh_init : tensor<?x192xbf16>) function(swiglu) -> tensor<?x192xbf16>
   %dhq_init = tensor.empty(%rows) : tensor<?x192x!mx>
   %dht_init = tensor.empty(%padded) : tensor<192x?x!mx>
-  %dhq, %dht = moeq.quantize input(%dh : tensor<?x192xbf16>) offsets(%offsets : tensor<4xi32>)
-      outs(%dhq_init : tensor<?x192x!mx>) columnwise(%dht_init : tensor<192x?x!mx>) recipe(<te_mx>)
-      -> tensor<?x192x!mx>, tensor<192x?x!mx>
+  %dhq, %dht = moeq.act_quant_grad grad(%da : tensor<?x96xbf16>) input(%h : tensor<?x192xbf16>)
+      offsets(%offsets : tensor<4xi32>) outs(%dhq_init : tensor<?x192x!mx>)
+      columnwise(%dht_init : tensor<192x?x!mx>) function(swiglu) intermediate_round(bf16)
+      recipe(<te_mx>) -> tensor<?x192x!mx>, tensor<192x?x!mx>
   %dw1_sum = moeq.grouped_matmul lhs(%dht : tensor<192x?x!mx>) rhs(%xt : tensor<64x?x!mx>)
       offsets(%padded_offsets : tensor<4xi32>) outs(%dw1 : tensor<3x192x64xf32>) contract(rows)
       add_to_outs -> tensor<3x192x64xf32>
@@ -154,14 +152,12 @@ func.func @srelu_backward(
   %da_init = tensor.empty(%rows) : tensor<?x96xbf16>
   %da = moeq.grouped_matmul lhs(%dyq : tensor<?x64x!mx>) rhs(%w2t : tensor<3x96x64x!mx>)
       offsets(%offsets : tensor<4xi32>) outs(%da_init : tensor<?x96xbf16>) -> tensor<?x96xbf16>
-  %dh_init = tensor.empty(%rows) : tensor<?x96xbf16>
-  %dh = moeq.activate_grad grad(%da : tensor<?x96xbf16>) input(%h : tensor<?x96xbf16>)
-      outs(%dh_init : tensor<?x96xbf16>) function(srelu) -> tensor<?x96xbf16>
   %dhq_init = tensor.empty(%rows) : tensor<?x96x!mx>
   %dht_init = tensor.empty(%padded) : tensor<96x?x!mx>
-  %dhq, %dht = moeq.quantize input(%dh : tensor<?x96xbf16>) offsets(%offsets : tensor<4xi32>)
-      outs(%dhq_init : tensor<?x96x!mx>) columnwise(%dht_init : tensor<96x?x!mx>) recipe(<te_mx>)
-      -> tensor<?x96x!mx>, tensor<96x?x!mx>
+  %dhq, %dht = moeq.act_quant_grad grad(%da : tensor<?x96xbf16>) input(%h : tensor<?x96xbf16>)
+      offsets(%offsets : tensor<4xi32>) outs(%dhq_init : tensor<?x96x!mx>)
+      columnwise(%dht_init : tensor<96x?x!mx>) function(srelu) intermediate_round(bf16)
+      recipe(<te_mx>) -> tensor<?x96x!mx>, tensor<96x?x!mx>
   %dw1_sum = moeq.grouped_matmul lhs(%dht : tensor<96x?x!mx>) rhs(%xt : tensor<64x?x!mx>)
       offsets(%padded_offsets : tensor<4xi32>) outs(%dw1 : tensor<3x96x64xf32>) contract(rows)
       add_to_outs -> tensor<3x96x64xf32>

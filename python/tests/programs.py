@@ -132,19 +132,25 @@ def result_shapes(rows, columns, outs, columnwise, offsets) -> list[tuple[int, .
 
 def quantize_both(
     x, recipe, outs: Format | None, columnwise: Format | None, offsets=None, rows=None,
-    function=None, intermediate_round="none", dims="rows", **options,
+    function=None, intermediate_round="none", grad=None, dims="rows", **options,
 ) -> list[Scaled]:  # fmt: skip
-    """quantize, or act_quant of a function, with a rowwise and a columnwise result."""
+    """quantize, act_quant of a function or act_quant_grad of it for the gradient `grad`, with
+    a rowwise and a columnwise result."""
     program = Program(dims)
+    body = f"moeq.{'act_quant' if function else 'quantize'}"
+    if grad is not None:
+        d, d_type = program.add(grad)
+        body += f"_grad grad({d} : {d_type})"
     a, a_type = program.add(x)
-    body = f"moeq.{'act_quant' if function else 'quantize'} input({a} : {a_type})"
+    body += f" input({a} : {a_type})"
     if rows is not None:
         r, r_type = program.add(np.asarray(rows, np.int32))
         body += f" rows({r} : {r_type})"
     if offsets is not None:
         o, o_type = program.add(np.asarray(offsets, np.int32), static=True)
         body += f" offsets({o} : {o_type})"
-    count, columns = len(x if rows is None else rows), width(x, function or "identity")
+    count = len(x if rows is None else rows)
+    columns = x.shape[1] if grad is not None else width(x, function or "identity")
     shapes = result_shapes(count, columns, outs, columnwise, offsets)
     formats_of = [format for format in (outs, columnwise) if format]
     types = []

@@ -10,6 +10,7 @@ from reference.evaluate import FUNCTIONS, check_gradient
 from reference.matmul import contract_rows, grouped_matmul
 from reference.quantize import PRESETS, quantize
 from reference.scaled import Format, Scaled
+from test_columnwise import check as check_quantized
 from test_kernels import run
 
 FP8 = "f8E4M3FN"
@@ -60,9 +61,8 @@ def transposed(rng, format: Format, rows: int, depth: int) -> Scaled:
     "format", [Format(FP8, (128,)), Format(FP8, (32,), "f8E8M0FNU"), Format("i8", (64,))], ids=str
 )
 def test_contract_columns_of_blocks(rng, counts, format):
-    """Scaled operands are transposed; each expert has whole blocks."""
-    block = format.block[-1]
-    offsets = (np.cumsum([0, *counts]) * block).astype(np.int32)
+    """Scaled operands are transposed; each expert has padded rows."""
+    offsets = (np.cumsum([0, *counts]) * 128).astype(np.int32)
     depth = offsets[-1] + 5
     dy, x = transposed(rng, format, N, depth), transposed(rng, format, K, depth)
     init = programs.poison((len(counts), N, K), "f32")
@@ -165,6 +165,25 @@ def test_gradient_by_differences(rng, function, layout):
         np.testing.assert_allclose((outer * inner)[:, column], want, atol=1e-4)
 
 
+@pytest.mark.parametrize(("function", "layout"), activation_cases())
+@pytest.mark.parametrize("block", [(32, 1), (32,)])
+def test_act_quant_grad(rng, function, layout, block):
+    """The bytes of activate_grad, then quantize."""
+    options, counts = options_of(function, layout), (40, 0, 31)
+    x = formats.round_to(rng.normal(size=(75, 128)), "bf16")
+    grad = rng.normal(size=(75, 64 if function in activation.GATED else 128))
+    grad = formats.round_to(grad, "bf16")
+    row = Format(FP8, (32,), "f8E8M0FNU", layout="swizzle_128x4", groups=3)
+    column = Format(FP8, block, "f8E8M0FNU", groups=3 * (len(block) == 2))
+    offsets = offsets_of(counts)
+    got = programs.quantize_both(
+        x, PRESETS["te_mx"], row, column, offsets, function=function, intermediate_round="bf16",
+        grad=grad, **options,
+    )  # fmt: skip
+    numbers = programs.activate_grad(grad, x, function, "bf16", **options)
+    check_quantized(x, "te_mx", row, column, offsets, got=got, numbers=numbers)
+
+
 # ---- kernels
 
 
@@ -228,3 +247,24 @@ def test_activate_grad_kernel(rng, function, layout, rows, columns):
     check_gradient(
         y, activation.gradient_factors(grad, x, function, row_weight=weight, **options), "f32"
     )
+
+
+@pytest.mark.parametrize(("function", "columns"), [("swiglu", 64), ("srelu", 96)])
+def test_act_quant_grad_kernels(rng, function, columns):
+    """The gradient, then its quantization."""
+    width = columns * (2 if function in activation.GATED else 1)
+    d, h = f"memref<?x{columns}xbf16>", f"memref<?x{width}xbf16>"
+    q, s = f"memref<?x{width}xf8E4M3FN>", f"memref<?x{width // 32}xf8E8M0FNU>"
+    text = f"""
+    func.func @f(%d: {d}, %x: {h}, %q: {q}, %s: {s}) {{
+      moeq.act_quant_grad grad(%d : {d}) input(%x : {h})
+          outs(%q, %s : {q}, {s} as !moeq.scaled<f8E4M3FN, block = [32], scale = f8E8M0FNU>)
+          function({function}) intermediate_round(bf16) recipe(<te_mx>)
+      return
+    }}"""
+    grad = formats.round_to(rng.normal(size=(5, columns)), "bf16")
+    x = formats.round_to(rng.normal(size=(5, width)), "bf16")
+    codes = np.zeros((5, width), formats.STORAGE[FP8])
+    scales = np.zeros((5, width // 32), formats.STORAGE["f8E8M0FNU"])
+    run(text, grad, x, codes, scales)
+    assert codes.view(np.uint8).any()

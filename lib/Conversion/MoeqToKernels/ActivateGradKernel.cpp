@@ -1,4 +1,4 @@
-//===- ActivateGradKernel.cpp - Kernel of activate_grad ---------*- C++ -*-===//
+//===- ActivateGradKernel.cpp - Kernels of activation gradients -*- C++ -*-===//
 //
 // Part of moeq, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -8,6 +8,9 @@
 #include "Activated.h"
 #include "Kernels.h"
 #include "RowTeam.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
 
 using namespace mlir;
 using namespace mlir::moeq;
@@ -59,5 +62,51 @@ LogicalResult moeq::buildKernels(ActivateGradOp op, gpu::GPUModuleOp module) {
                 width);
   });
   k.launch(k.hostCeilDiv(k.hostSize(grad, 0), shape.teams()));
+  return success();
+}
+
+/// What a gradient is rounded to before it is quantized, f32 where it isn't.
+static Type getIntermediateType(Builder &b, IntermediateRound round) {
+  switch (round) {
+  case IntermediateRound::None:
+    return b.getF32Type();
+  case IntermediateRound::BF16:
+    return b.getBF16Type();
+  case IntermediateRound::F16:
+    return b.getF16Type();
+  }
+  llvm_unreachable("unknown rounding");
+}
+
+/// The gradient, in memory of its own; then its quantization. A kernel that
+/// quantizes a column at once would read gate, up and the gradient by the
+/// result twice, for the columns of either half, which is as many bytes.
+LogicalResult moeq::buildKernels(ActQuantGradOp op, gpu::GPUModuleOp module) {
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  Value input = op.getInput();
+  auto type = cast<MemRefType>(input.getType());
+  SmallVector<Value> sizes;
+  for (int64_t dim : {0, 1})
+    if (type.isDynamicDim(dim))
+      sizes.push_back(memref::DimOp::create(b, input, dim));
+  Value gradient = memref::AllocOp::create(
+      b,
+      MemRefType::get(type.getShape(),
+                      getIntermediateType(b, op.getIntermediateRound())),
+      sizes);
+  auto activate = ActivateGradOp::create(
+      b, TypeRange(), op.getGrad(), input, op.getRowWeight(), gradient,
+      op.getFunction(), op.getGateLayout(), op.getExp(), op.getLimitAttr(),
+      op.getAlphaAttr());
+  auto quantize = QuantizeOp::create(
+      b, TypeRange(), gradient, /*rows=*/Value(), op.getOffsets(), op.getOuts(),
+      op.getColumnwise(), op.getRecipeAttr(), op.getOutsFormatAttr(),
+      op.getColumnwiseFormatAttr());
+  if (failed(buildKernels(activate, module)) ||
+      failed(buildKernels(quantize, module)))
+    return failure();
+  memref::DeallocOp::create(b, gradient);
+  activate.erase();
+  quantize.erase();
   return success();
 }

@@ -32,6 +32,7 @@ LogicalResult buildKernels(DequantizeOp op, gpu::GPUModuleOp module);
 LogicalResult buildKernels(ActivateOp op, gpu::GPUModuleOp module);
 LogicalResult buildKernels(ActivateGradOp op, gpu::GPUModuleOp module);
 LogicalResult buildKernels(ActQuantOp op, gpu::GPUModuleOp module);
+LogicalResult buildKernels(ActQuantGradOp op, gpu::GPUModuleOp module);
 LogicalResult buildKernels(MatmulOp op, gpu::GPUModuleOp module);
 LogicalResult buildKernels(GroupedMatmulOp op, gpu::GPUModuleOp module);
 /// Matmuls of any scheme and shape, slowly.

@@ -44,7 +44,7 @@ static LogicalResult outline(Operation *op, gpu::GPUModuleOp module) {
       llvm::TypeSwitch<Operation *, std::optional<LogicalResult>>(op)
           .Case<RouteOp, GroupOp, PlanOp, PrepackOp, GatherOp, CombineOp,
                 QuantizeOp, DequantizeOp, ActivateOp, ActivateGradOp,
-                ActQuantOp, MatmulOp, GroupedMatmulOp, SmoothOp,
+                ActQuantOp, ActQuantGradOp, MatmulOp, GroupedMatmulOp, SmoothOp,
                 linalg::LinalgOp, memref::CopyOp>(
               [&](auto typed) -> LogicalResult {
                 return failed(checkOperands(op)) ? failure()

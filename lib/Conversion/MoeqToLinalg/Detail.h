@@ -119,6 +119,10 @@ void populateTrainingPatterns(RewritePatternSet &patterns);
 template <typename OpTy>
 Value emitActivationAt(Elementwise &e, OpTy op, Value row, Value column);
 
+/// The f32 gradient of an activation at row and column of its input.
+template <typename OpTy>
+Value emitGradientAt(Elementwise &e, OpTy op, Value row, Value column);
+
 } // namespace mlir::moeq::detail
 
 #endif // MOEQ_LIB_CONVERSION_MOEQTOLINALG_DETAIL_H

@@ -60,6 +60,8 @@ static LogicalResult checkOp(Operation *op) {
     return checkBlocks(quantize);
   if (auto actQuant = dyn_cast<ActQuantOp>(op))
     return checkBlocks(actQuant);
+  if (auto actQuantGrad = dyn_cast<ActQuantGradOp>(op))
+    return checkBlocks(actQuantGrad);
   return success();
 }
 

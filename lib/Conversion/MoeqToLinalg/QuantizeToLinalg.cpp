@@ -321,6 +321,21 @@ struct LowerQuantize : OpRewritePattern<QuantizeOp> {
   }
 };
 
+/// What an op quantizes of a number that it computes.
+template <typename OpTy>
+Value emitIntermediate(Elementwise &e, OpTy op, Value value) {
+  OpBuilder &b = e.getBuilder();
+  switch (op.getIntermediateRound()) {
+  case IntermediateRound::None:
+    return value;
+  case IntermediateRound::BF16:
+    return emitToF32(e, emitFromF32(e, value, b.getBF16Type()));
+  case IntermediateRound::F16:
+    return emitToF32(e, emitFromF32(e, value, b.getF16Type()));
+  }
+  llvm_unreachable("unknown rounding");
+}
+
 struct LowerActQuant : OpRewritePattern<ActQuantOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ActQuantOp op,
@@ -332,21 +347,35 @@ struct LowerActQuant : OpRewritePattern<ActQuantOp> {
                                        constantIndex(rewriter, loc, 2));
     Value extents[] = {memref::DimOp::create(rewriter, loc, op.getInput(), 0),
                        columns};
-    LogicalResult emitted = emitResults(
-        rewriter, op, /*rows=*/{}, extents,
-        [&](Elementwise &e, ValueRange indices) {
-          Value value = emitActivationAt(e, op, indices[0], indices[1]);
-          OpBuilder &b = e.getBuilder();
-          switch (op.getIntermediateRound()) {
-          case IntermediateRound::None:
-            return value;
-          case IntermediateRound::BF16:
-            return emitToF32(e, emitFromF32(e, value, b.getBF16Type()));
-          case IntermediateRound::F16:
-            return emitToF32(e, emitFromF32(e, value, b.getF16Type()));
-          }
-          llvm_unreachable("unknown rounding");
-        });
+    LogicalResult emitted =
+        emitResults(rewriter, op, /*rows=*/{}, extents,
+                    [&](Elementwise &e, ValueRange indices) {
+                      Value value =
+                          emitActivationAt(e, op, indices[0], indices[1]);
+                      return emitIntermediate(e, op, value);
+                    });
+    if (failed(emitted))
+      return failure();
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct LowerActQuantGrad : OpRewritePattern<ActQuantGradOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ActQuantGradOp op,
+                                PatternRewriter &rewriter) const override {
+    SmallVector<Value> extents;
+    for (int64_t dim : {0, 1})
+      extents.push_back(
+          memref::DimOp::create(rewriter, op.getLoc(), op.getInput(), dim));
+    LogicalResult emitted =
+        emitResults(rewriter, op, /*rows=*/{}, extents,
+                    [&](Elementwise &e, ValueRange indices) {
+                      Value value =
+                          emitGradientAt(e, op, indices[0], indices[1]);
+                      return emitIntermediate(e, op, value);
+                    });
     if (failed(emitted))
       return failure();
     rewriter.eraseOp(op);
@@ -377,6 +406,7 @@ struct LowerDequantize : OpRewritePattern<DequantizeOp> {
 } // namespace
 
 void moeq::detail::populateQuantizePatterns(RewritePatternSet &patterns) {
-  patterns.add<LowerActQuant, LowerDequantize, LowerQuantize>(
-      patterns.getContext());
+  patterns
+      .add<LowerActQuant, LowerActQuantGrad, LowerDequantize, LowerQuantize>(
+          patterns.getContext());
 }

@@ -15,9 +15,9 @@ using namespace mlir;
 using namespace mlir::moeq;
 using namespace mlir::moeq::detail;
 
-/// The f32 gradient by the element of the input at `row` and `column`.
-static Value emitGradientAt(Elementwise &e, ActivateGradOp op, Value row,
-                            Value column) {
+template <typename OpTy>
+Value moeq::detail::emitGradientAt(Elementwise &e, OpTy op, Value row,
+                                   Value column) {
   OpBuilder &b = e.getBuilder();
   Location loc = e.getLoc();
   ActivationParameters parameters = getActivationParameters(op);
@@ -40,6 +40,9 @@ static Value emitGradientAt(Elementwise &e, ActivateGradOp op, Value row,
   return place.isUp ? e.select(place.isUp, gradient.up, gradient.gate)
                     : gradient.gate;
 }
+
+template Value moeq::detail::emitGradientAt(Elementwise &, ActQuantGradOp,
+                                            Value, Value);
 
 namespace {
 struct LowerActivateGrad : OpRewritePattern<ActivateGradOp> {

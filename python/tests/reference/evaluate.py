@@ -27,6 +27,7 @@ GROUPS = {
     "moeq.activate": ("input", "row_weight", "outs"),
     "moeq.activate_grad": ("grad", "input", "row_weight", "outs"),
     "moeq.act_quant": ("input", "row_weight", "offsets", "outs", "columnwise"),
+    "moeq.act_quant_grad": ("grad", "input", "row_weight", "offsets", "outs", "columnwise"),
     "moeq.matmul": ("lhs", "rhs", "epilogue_operands", "outs"),
     "moeq.grouped_matmul": (
         "lhs", "rhs", "offsets", "counts", "rows", "plan", "epilogue_operands", "outs",
@@ -177,6 +178,16 @@ def check_op(op: Op, values: dict, results: list) -> Outcome:
                 o.pop("intermediate_round", "none"), row_weight=inputs["row_weight"], **o,
             )  # fmt: skip
             return check_close_codes(results[0], want)
+        case "moeq.act_quant_grad":
+            o = options(op, (*ACTIVATION, "intermediate_round", "function"))
+            rounding = o.pop("intermediate_round", "none")
+            given = inputs["grad"], inputs["input"], o.pop("function")
+            gradient = np.prod(
+                gradient_factors(*given, row_weight=inputs["row_weight"], **o), axis=0
+            )
+            gradient = formats.round_to(gradient, "f32" if rounding == "none" else rounding)
+            recipe = parse_recipe(op.attributes["recipe"])
+            return check_close_codes(results[0], quantize(gradient, Format.parse(element), recipe))
         case "moeq.matmul" | "moeq.grouped_matmul":
             return check_matmul(op, inputs, results[0], element)
         case "moeq.smooth":

@@ -139,13 +139,13 @@ func.func @plan(%o: memref<?xi32>, %n: index, %t: memref<?x4xi32>) {
   return
 }
 
-// Offsets into transposed operands are at whole blocks, and end with the columns.
+// Offsets into transposed operands are at padded rows, and end with the columns.
 // CHECK-LABEL: func @contract_rows(
 // CHECK-SAME: %[[O:[^:]*]]: memref<9xi32>, %[[A:[^:]*]]: memref<64x?xf8E4M3FN>
-// CHECK-DAG: %[[C32:.*]] = arith.constant 32 : index
-// CHECK: %[[REST:.*]] = arith.remui %{{.*}}, %[[C32]]
+// CHECK-DAG: %[[C128:.*]] = arith.constant 128 : index
+// CHECK: %[[REST:.*]] = arith.remui %{{.*}}, %[[C128]]
 // CHECK: %[[OK:.*]] = arith.cmpi eq, %[[REST]]
-// CHECK: cf.assert %[[OK]], "{{.*}}expects offsets that are multiples of the scale blocks
+// CHECK: cf.assert %[[OK]], "{{.*}}expects offsets that are multiples of 128
 // CHECK: %[[P:.*]] = memref.dim %[[A]], %c1
 // CHECK: %[[OK:.*]] = arith.cmpi sle, %{{.*}}, %[[P]]
 // CHECK: cf.assert %[[OK]], "{{.*}}expects offsets up to the number of rows

@@ -92,6 +92,21 @@ LogicalResult ActivateOp::verify() {
                           getGateLayout());
 }
 
+FailureOr<OperandInfo> moeq::detail::verifyRowwise(Operation *op,
+                                                   ValueRange outs,
+                                                   TypeAttr format,
+                                                   RecipeAttr recipe) {
+  FailureOr<OperandInfo> info =
+      verifyQuantized(op, outs, format, "outs", recipe);
+  if (failed(info) || failed(ShapeVerifier{op}.rank("outs", info->shape, 2)))
+    return failure();
+  int64_t rowBlock = info->scaled.getBlockOf(0, 2);
+  if (rowBlock != 1 && !ShapedType::isDynamic(rowBlock))
+    return op->emitOpError()
+           << "expects a rowwise block of 'outs', got " << info->scaled;
+  return info;
+}
+
 LogicalResult ActQuantOp::verify() {
   ShapeVerifier verifier{*this};
   ArrayRef<int64_t> input = ShapeVerifier::shapeOf(getInput());
@@ -103,16 +118,11 @@ LogicalResult ActQuantOp::verify() {
   SmallVector<int64_t> activated(source);
   FailureOr<OperandInfo> outs = failure();
   if (!getOuts().empty() || getColumnwise().empty()) {
-    outs = verifyQuantized(*this, getOuts(), getOutsFormatAttr(), "outs",
-                           getRecipe());
-    if (failed(outs) || failed(verifier.rank("outs", outs->shape, 2)))
+    outs = verifyRowwise(*this, getOuts(), getOutsFormatAttr(), getRecipe());
+    if (failed(outs))
       return failure();
     outs->shape[1] = outs->getLastExtent(source[1]);
     activated = outs->shape;
-    int64_t rowBlock = outs->scaled.getBlockOf(0, 2);
-    if (rowBlock != 1 && !ShapedType::isDynamic(rowBlock))
-      return emitOpError() << "expects a rowwise block of 'outs', got "
-                           << outs->scaled;
   }
   if (failed(verifyActivation(*this, input, activated, getRowWeight(),
                               getFunction(), getLimit(), getAlpha(),

@@ -48,6 +48,8 @@ MOEQ_DEFINE_DPS_OP(CombineOp, 3)
 MOEQ_DEFINE_DPS_OP(ActivateOp, 2)
 MOEQ_DEFINE_DPS_OP(ActivateGradOp, 3)
 MOEQ_DEFINE_DPS_OP(ActQuantOp, 3, {3, "outs_format"}, {4, "columnwise_format"})
+MOEQ_DEFINE_DPS_OP(ActQuantGradOp, 4, {4, "outs_format"},
+                   {5, "columnwise_format"})
 MOEQ_DEFINE_DPS_OP(MatmulOp, 3, {0, "lhs_format"}, {1, "rhs_format"})
 MOEQ_DEFINE_DPS_OP(GroupedMatmulOp, 7, {0, "lhs_format"}, {1, "rhs_format"})
 MOEQ_DEFINE_DPS_OP(SmoothOp, 2)
@@ -89,7 +91,7 @@ static LogicalResult verifyScaledShape(Operation *op, const OperandInfo &info,
     return op->emitOpError()
            << "expects '" << name
            << "' of rank 2 where its rows have groups, got " << Type(type);
-  if (!isa<QuantizeOp, ActQuantOp>(op))
+  if (!isa<QuantizeOp, ActQuantOp, ActQuantGradOp>(op))
     return op->emitOpError()
            << "expects '" << name << "' with scales that have no groups, got "
            << info.scaled;

@@ -105,6 +105,10 @@ FailureOr<OperandInfo> verifyQuantized(Operation *op, ValueRange values,
                                        TypeAttr format, StringRef name,
                                        RecipeAttr recipe);
 
+/// Checks the rowwise result `outs` of an op that quantizes rows [S, F].
+FailureOr<OperandInfo> verifyRowwise(Operation *op, ValueRange outs,
+                                     TypeAttr format, RecipeAttr recipe);
+
 /// Checks the groups of the rows that an op quantizes, and its columnwise
 /// result. `source` is the shape of what it quantizes; `outs` is what
 /// verifyQuantized tells of the rowwise result, if there is one.

@@ -1,4 +1,4 @@
-//===- TrainingOps.cpp - activate_grad --------------------------*- C++ -*-===//
+//===- TrainingOps.cpp - activate_grad, act_quant_grad ----------*- C++ -*-===//
 //
 // Part of moeq, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -25,4 +25,27 @@ LogicalResult ActivateGradOp::verify() {
     return failure();
   return verifier.same("the columns of 'input'", input[1], "those of 'outs'",
                        outs[1]);
+}
+
+LogicalResult ActQuantGradOp::verify() {
+  ShapeVerifier verifier{*this};
+  ArrayRef<int64_t> input = ShapeVerifier::shapeOf(getInput());
+  if (failed(verifier.oneKind()) ||
+      failed(verifyActivation(*this, input, ShapeVerifier::shapeOf(getGrad()),
+                              getRowWeight(), getFunction(), getLimit(),
+                              getAlpha(), getGateLayout(), "grad")))
+    return failure();
+  FailureOr<OperandInfo> outs = failure();
+  if (!getOuts().empty() || getColumnwise().empty()) {
+    outs = verifyRowwise(*this, getOuts(), getOutsFormatAttr(), getRecipe());
+    if (failed(outs) ||
+        failed(verifier.same("the rows of 'input'", input[0], "those of 'outs'",
+                             outs->shape[0])) ||
+        failed(verifier.same("the columns of 'input'", input[1],
+                             "those of 'outs'", outs->getLastExtent(input[1]))))
+      return failure();
+  }
+  return verifyColumnwise(*this, input, getOffsets(),
+                          succeeded(outs) ? &*outs : nullptr, getColumnwise(),
+                          getColumnwiseFormatAttr(), getRecipe());
 }

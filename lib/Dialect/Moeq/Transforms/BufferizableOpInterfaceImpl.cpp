@@ -25,6 +25,8 @@ static bool keepsInits(Operation *op) {
     return quantize.getRows() || quantize.getOffsets();
   if (auto actQuant = dyn_cast<ActQuantOp>(op))
     return static_cast<bool>(actQuant.getOffsets());
+  if (auto actQuantGrad = dyn_cast<ActQuantGradOp>(op))
+    return static_cast<bool>(actQuantGrad.getOffsets());
   if (auto matmul = dyn_cast<GroupedMatmulOp>(op);
       matmul && matmul.contractsRows())
     return matmul.getAddToOuts();
@@ -84,6 +86,7 @@ void moeq::registerBufferizableOpInterfaceExternalModels(
   registry.addExtension(+[](MLIRContext *context, MoeqDialect *) {
     attach<QuantizeOp, DequantizeOp, RouteOp, GroupOp, PlanOp, PrepackOp,
            GatherOp, CombineOp, ActivateOp, ActivateGradOp, ActQuantOp,
-           MatmulOp, GroupedMatmulOp, SmoothOp, ExpertsOp>(context);
+           ActQuantGradOp, MatmulOp, GroupedMatmulOp, SmoothOp, ExpertsOp>(
+        context);
   });
 }

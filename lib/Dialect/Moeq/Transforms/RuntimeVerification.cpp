@@ -16,8 +16,6 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/RuntimeVerifiableOpInterface.h"
 
-#include <numeric>
-
 using namespace mlir;
 using namespace mlir::moeq;
 using arith::CmpIPredicate;
@@ -100,26 +98,14 @@ struct Checks {
 };
 } // namespace
 
-/// The scaled type of an operand of a matmul, or null.
-static ScaledType getScaled(ValueRange operand, TypeAttr format) {
-  return format ? dyn_cast<ScaledType>(format.getValue())
-                : getScaledElementType(operand.front().getType());
-}
-
-/// Offsets into transposed operands are at whole blocks of these.
-static void verifyWholeBlocks(GroupedMatmulOp op, const Checks &checks) {
-  int64_t step = 1;
-  for (ScaledType scaled : {getScaled(op.getLhs(), op.getLhsFormatAttr()),
-                            getScaled(op.getRhs(), op.getRhsFormatAttr())})
-    if (int64_t block = scaled.getBlockOf(1, 2); !ShapedType::isDynamic(block))
-      step = std::lcm(step, block);
-  Value offsets = op.getOffsets();
+/// Offsets into transposed operands are at padded rows.
+static void verifyPadded(Value offsets, const Checks &checks) {
   checks.forEach(checks.getSize(offsets, 0), [&](ValueRange at) {
     Value rest = arith::RemUIOp::create(checks.builder, checks.loc,
                                         checks.load(offsets, at),
-                                        checks.getConstant(step));
+                                        checks.getConstant(kPaddedRows));
     checks.require(CmpIPredicate::eq, rest, checks.getConstant(0),
-                   "expects offsets that are multiples of the scale blocks");
+                   "expects offsets that are multiples of 128");
   });
 }
 
@@ -139,9 +125,9 @@ static void verify(GroupedMatmulOp op, const Checks &checks) {
   if (!op.contractsRows())
     return checks.requireOffsets(offsets, checks.getSize(op.getOuts(), 0));
   bool areScaled =
-      static_cast<bool>(getScaled(op.getLhs(), op.getLhsFormatAttr()));
+      op.getLhsFormat() || getScaledElementType(op.getLhs().front().getType());
   if (areScaled)
-    verifyWholeBlocks(op, checks);
+    verifyPadded(offsets, checks);
   checks.requireOffsets(offsets,
                         checks.getSize(op.getLhs().front(), areScaled ? 1 : 0));
 }
@@ -179,9 +165,18 @@ static void verify(QuantizeOp op, const Checks &checks) {
                           checks.getSize(rows ? rows : op.getInput(), 0));
 }
 
-static void verify(ActQuantOp op, const Checks &checks) {
+template <typename OpTy>
+static void verifyActivated(OpTy op, const Checks &checks) {
   if (Value offsets = op.getOffsets())
     checks.requireOffsets(offsets, checks.getSize(op.getInput(), 0));
+}
+
+static void verify(ActQuantOp op, const Checks &checks) {
+  verifyActivated(op, checks);
+}
+
+static void verify(ActQuantGradOp op, const Checks &checks) {
+  verifyActivated(op, checks);
 }
 
 static void verify(CombineOp op, const Checks &checks) {
@@ -209,8 +204,8 @@ static void attach(MLIRContext *context) {
 void moeq::registerRuntimeVerifiableOpInterfaceExternalModels(
     DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, MoeqDialect *) {
-    attach<ActQuantOp, CombineOp, GatherOp, GroupOp, GroupedMatmulOp, PlanOp,
-           QuantizeOp>(context);
+    attach<ActQuantOp, ActQuantGradOp, CombineOp, GatherOp, GroupOp,
+           GroupedMatmulOp, PlanOp, QuantizeOp>(context);
     context->loadDialect<arith::ArithDialect, cf::ControlFlowDialect,
                          memref::MemRefDialect, scf::SCFDialect,
                          tensor::TensorDialect>();

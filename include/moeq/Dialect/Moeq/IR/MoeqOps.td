@@ -473,7 +473,7 @@ def Moeq_GroupedMatmulOp : Moeq_EpilogueOp<"grouped_matmul"> {
     `contract(rows)` is the gradient of the weight, [E, N, K]:
     `C[e] = A[rows of e]^T * B[rows of e]` for plain A [S, N] and B [S, K]. Scaled
     ones are transposed, [N, P] and [K, P], as a columnwise quantization leaves
-    them: offsets count columns then, and are multiples of the blocks along them.
+    them: offsets count columns then, and are multiples of 128, as `padded_offsets` are.
     Each element is written, with 0 for an expert without rows; `add_to_outs` adds
     the sum to what the element was, before the one rounding. It has no epilogue.
 

@@ -48,4 +48,45 @@ def Moeq_ActivateGradOp : Moeq_DpsOp<"activate_grad"> {
   }];
 }
 
+def Moeq_ActQuantGradOp : Moeq_QuantizingOp<"act_quant_grad"> {
+  let summary = "gradient of an activation, quantized";
+  let description = [{
+    `moeq.activate_grad`, then rounding to `intermediate_round`, then
+    `moeq.quantize` under the recipe: the same bits as the two ops apart. `outs`,
+    of the shape of the input, is what the gradient of the rows reads,
+    `columnwise` that of the weights; what they and `offsets` [E + 1] mean is
+    said at `moeq.quantize`.
+
+    ```mlir
+    %q, %t = moeq.act_quant_grad grad(%da : tensor<?x14336xbf16>) input(%h : tensor<?x28672xbf16>)
+        offsets(%o : tensor<9xi32>) outs(%init : tensor<?x28672x!mx>)
+        columnwise(%initt : tensor<28672x?x!mx>) function(swiglu) intermediate_round(bf16)
+        recipe(<te_mx>) -> tensor<?x28672x!mx>, tensor<28672x?x!mx>
+    ```
+  }];
+  let arguments = (ins Moeq_FloatShaped:$grad, Moeq_FloatShaped:$input,
+                       Optional<Moeq_F32Shaped>:$row_weight,
+                       Optional<Moeq_I32Shaped>:$offsets,
+                       Variadic<Moeq_Shaped>:$outs, Variadic<Moeq_Shaped>:$columnwise,
+                       Moeq_Activation:$function,
+                       DefaultValuedAttr<Moeq_GateLayout, "::mlir::moeq::GateLayout::GateFirst">:$gate_layout,
+                       DefaultValuedAttr<Moeq_ExpMode, "::mlir::moeq::ExpMode::Ieee">:$exp,
+                       OptionalAttr<F32Attr>:$limit, OptionalAttr<F32Attr>:$alpha,
+                       DefaultValuedAttr<Moeq_IntermediateRound, "::mlir::moeq::IntermediateRound::None">:$intermediate_round,
+                       Moeq_RecipeAttr:$recipe, OptionalAttr<TypeAttr>:$outs_format,
+                       OptionalAttr<TypeAttr>:$columnwise_format);
+  let assemblyFormat = [{
+    `grad` `(` $grad `:` type($grad) `)` `input` `(` $input `:` type($input) `)`
+    (`row_weight` `(` $row_weight^ `:` type($row_weight) `)`)?
+    (`offsets` `(` $offsets^ `:` type($offsets) `)`)?
+    (`outs` `(` $outs^ `:` type($outs) (`as` $outs_format^)? `)`)?
+    (`columnwise` `(` $columnwise^ `:` type($columnwise) (`as` $columnwise_format^)? `)`)?
+    `function` `(` $function `)`
+    (`gate_layout` `(` $gate_layout^ `)`)? (`exp` `(` $exp^ `)`)?
+    (`limit` `(` $limit^ `)`)? (`alpha` `(` $alpha^ `)`)?
+    (`intermediate_round` `(` $intermediate_round^ `)`)?
+    `recipe` `(` $recipe `)` attr-dict (`->` type($results)^)?
+  }];
+}
+
 #endif // MOEQ_DIALECT_MOEQ_IR_MOEQTRAININGOPS_TD
