@@ -40,20 +40,25 @@ static constexpr int64_t kMaxPackedPromotedRows = 192;
 static constexpr double kClock = 1.55e9;
 /// Bytes a clock of one multiprocessor from the L2, and from shared memory, of
 /// which a part is lost.
-static constexpr double kL2Rate = 64, kSharedMemoryRate = 128 / 1.2;
-/// The part of the copies from the L2 that nothing hides.
-static constexpr double kExposedL2 = 0.1;
+static constexpr double kL2Rate = 70, kSharedMemoryRate = 128 / 1.14;
+/// The part of the copies of a tile's weights, and of its rows, that nothing
+/// hides.
+static constexpr double kExposedWeights = 0.19, kExposedRows = 0.22;
+/// What the CTAs of a cluster wait for each other: a part of their main loops.
+static constexpr double kClusterWait = 0.02;
 /// Of a tile's epilogue, which the next tile's main loop does not hide:
-/// microseconds, and microseconds an element.
-static constexpr double kEpilogueTime = 1.1, kEpilogueElementTime = 6e-5;
-/// The part of a last, incomplete wave's missing tiles that is waited for, and
-/// the part of a tile's copies.
-static constexpr double kTail = 0.44, kCopyTail = 0.12;
-/// What a multiprocessor would have copied while its copies, as many bytes as
-/// its stages hold, are late.
-static constexpr double kIdleBytes = 500;
+/// microseconds, and microseconds an element; and the part of it that another
+/// consumer's main loop leaves exposed where they take turns.
+static constexpr double kEpilogueTime = 0.7, kEpilogueElementTime = 2e-5,
+                        kPingPongEpilogue = 0.57;
+/// The part of a last, incomplete wave's missing tiles that is waited for,
+/// where products and where copies are the limit.
+static constexpr double kTail = 0.25, kCopyTail = 0.2;
+/// The part of a tile's copies that is lost at both ends of a kernel, times the
+/// bytes that are in flight.
+static constexpr double kIdleBytes = 16000;
 /// How products and copies overlap: the norm that adds their times.
-static constexpr double kOverlap = 3;
+static constexpr double kOverlap = 3.6;
 
 /// Times that differ by less are a tie.
 static constexpr double kTie = 1.12;
@@ -71,24 +76,24 @@ static double getEfficiency(ConfigAttr config, const MatmulProblem &problem) {
     return std::min(config.getTile()[0] / 256.0, 1.0) * 0.25 +
            (promotes ? 0.63 : 0.75);
   if (config.getSwapAb())
-    return promotes ? 0.4 : config.getConsumers() > 1 ? 1.05 : 0.5;
+    return promotes ? 0.4 : config.getConsumers() > 1 ? 1.08 : 0.48;
   int64_t columns = config.getTile()[1];
-  double efficiency = columns >= 256 ? 1.0 : columns >= 128 ? 0.93 : 0.69;
+  double efficiency = columns >= 256 ? 1.0 : columns >= 128 ? 0.98 : 0.68;
   if (config.getTile()[0] <= kInstructionRows)
-    efficiency *= 0.85;
-  return promotes ? 0.87 * efficiency : efficiency;
+    efficiency *= 0.88;
+  return promotes ? 0.92 * efficiency : efficiency;
 }
 
 double MatmulCost::getTotal() const {
-  double products = waves * (std::max({tensorCore, sharedMemory, l2}) +
-                             kExposedL2 * l2 + epilogue);
+  double products =
+      waves * (std::max({tensorCore, sharedMemory, l2}) + exposed + epilogue);
   return std::pow(std::pow(products, kOverlap) + std::pow(memory, kOverlap),
                   1 / kOverlap);
 }
 
 StringRef MatmulCost::getBound() const {
   double most = std::max({tensorCore, sharedMemory, l2});
-  if (memory > waves * (most + kExposedL2 * l2 + epilogue))
+  if (memory > waves * (most + exposed + epilogue))
     return "device memory";
   if (most == tensorCore)
     return "tensor cores";
@@ -106,7 +111,9 @@ int64_t moeq::getSharedMemoryBytes(const Chip &chip, ConfigAttr config,
              (config.getTile()[0] * kStageDepthBytes +
               config.getTile()[1] * columnBytes + kBarrierBytes) +
          config.getConsumers() * staging +
-         (config.getSchedule() == Schedule::Persistent ? 0 : kMailboxBytes);
+         (config.getSchedule() == Schedule::Persistent
+              ? 0
+              : config.getCluster() * kMailboxBytes);
 }
 
 /// The bytes of a column of the weights in a stage: of packed ones, which have
@@ -128,11 +135,31 @@ struct RowTiles {
 static RowTiles getRowTiles(ConfigAttr config, int64_t rows, int64_t step) {
   int64_t most = config.getTile()[0];
   double count = llvm::divideCeil(rows, most);
+  // A pair of tiles takes as long as the larger one.
+  if (!config.getSwapAb() && config.getCluster() > 1 && count > 1)
+    return {count, double(most)};
   if (!config.getSwapAb())
     return {count, llvm::divideCeil(rows, kInstructionRows) *
                        double(kInstructionRows) / count};
   return {count,
           double(llvm::alignTo(llvm::divideCeil(rows, int64_t(count)), step))};
+}
+
+namespace {
+/// The parts of a tile's weights and of its rows that its own CTA copies.
+struct OwnCopies {
+  double weights, rows;
+};
+} // namespace
+
+/// Of groups with `count` row tiles: neighbours share the weights, but every
+/// second time the last one of an odd number, or the rows where there is one.
+static OwnCopies getOwnCopies(ConfigAttr config, int64_t count) {
+  if (config.getCluster() == 1)
+    return {1, 1};
+  if (count == 1)
+    return {1, 1.0 / config.getCluster()};
+  return {1 - double(count / 2) / count, 1};
 }
 
 MatmulCost moeq::estimateCost(const Chip &chip, const MatmulProblem &problem,
@@ -142,8 +169,8 @@ MatmulCost moeq::estimateCost(const Chip &chip, const MatmulProblem &problem,
   MatmulCost cost;
   cost.bytes = getSharedMemoryBytes(chip, config, problem.rowBytes,
                                     getColumnBytes(problem));
-  cost.tiles = cost.tensorCore = cost.sharedMemory = cost.l2 = cost.epilogue =
-      0;
+  cost.tiles = cost.tensorCore = cost.sharedMemory = cost.l2 = cost.exposed =
+      cost.epilogue = 0;
   // The rows of a group are random: their mean, and a deviation to each side.
   int64_t mean = std::max<int64_t>(problem.rows, 1);
   int64_t deviation = problem.isGrouped ? std::llround(std::sqrt(mean)) : 0;
@@ -166,14 +193,24 @@ MatmulCost moeq::estimateCost(const Chip &chip, const MatmulProblem &problem,
     cost.sharedMemory += part * kMicroseconds * pieces *
                          (kInstructionRows + other) * depth * bytes /
                          (kSharedMemoryRate * kClock);
-    cost.l2 += part * kMicroseconds *
-               (tiles.rows * problem.lhsBits + columns * problem.rhsBits) / 8 *
-               depth / (kL2Rate * kClock);
+    // What a neighbour copies of the rows, which are in the L2, costs nobody
+    // less waiting.
+    OwnCopies own = getOwnCopies(config, int64_t(tiles.count));
+    double toCopy = part * kMicroseconds * depth / 8 / (kL2Rate * kClock);
+    double weights = toCopy * own.weights * columns * problem.rhsBits,
+           rows = toCopy * tiles.rows * problem.lhsBits;
+    cost.l2 += weights + own.rows * rows;
+    cost.exposed += kExposedWeights * weights + kExposedRows * rows;
     cost.epilogue +=
         part * (kEpilogueTime + kEpilogueElementTime * tiles.rows * columns);
   }
-  for (double *term :
-       {&cost.tensorCore, &cost.sharedMemory, &cost.l2, &cost.epilogue})
+  if (config.getCluster() > 1)
+    for (double *term : {&cost.tensorCore, &cost.sharedMemory, &cost.l2})
+      *term *= 1 + kClusterWait;
+  if (config.getSchedule() == Schedule::PingPong)
+    cost.epilogue *= kPingPongEpilogue;
+  for (double *term : {&cost.tensorCore, &cost.sharedMemory, &cost.l2,
+                       &cost.exposed, &cost.epilogue})
     *term /= cost.tiles;
   double waves = cost.tiles / chip.sms;
   cost.waves = config.getSchedule() == Schedule::Persistent
@@ -190,25 +227,39 @@ MatmulCost moeq::estimateCost(const Chip &chip, const MatmulProblem &problem,
                     groups * problem.columns * depth * problem.rhsBits +
                     allRows * problem.columns * problem.outBits) /
                    8;
-  cost.memory = kMicroseconds * traffic / (chip.bandwidth * 1e9) *
-                (1 + kCopyTail / waves + kIdleBytes / inFlight);
+  cost.memory =
+      kMicroseconds * traffic / (chip.bandwidth * 1e9) *
+      (1 + (kCopyTail * (std::ceil(waves) - waves) + kIdleBytes / inFlight) /
+               waves);
   return cost;
 }
 
 namespace {
-/// The tiles that are tried: rows, columns and consumers.
+/// What is tried: rows, columns and consumers of a tile, and how CTAs and
+/// consumers take turns.
 struct Shape {
   int64_t rows, columns, consumers;
   bool swapAb;
+  bool pingPong = false;
+  int64_t cluster = 1;
 };
 } // namespace
 
+/// The largest tile of either form is tried in clusters, too: of narrow ones
+/// little is shared.
 static SmallVector<Shape> getShapes(const Chip &chip,
                                     const MatmulProblem &problem) {
   int64_t maxColumns = problem.maxTileColumns;
   if (problem.promotes && !chip.hasWgmma)
     maxColumns = std::min(maxColumns, kMaxPromotedColumns);
   SmallVector<Shape> shapes;
+  auto add = [&](Shape shape, bool inClusters = false) {
+    shapes.push_back(shape);
+    if (!inClusters || !problem.canCluster || !chip.hasWgmma)
+      return;
+    shape.cluster = 2;
+    shapes.push_back(shape);
+  };
   auto addSwapped = [&](int64_t columns, int64_t consumers,
                         ArrayRef<int64_t> allRows) {
     int64_t ofConsumer = columns / consumers;
@@ -218,7 +269,8 @@ static SmallVector<Shape> getShapes(const Chip &chip,
     int64_t most = problem.isPacked ? kMaxPackedPromotedRows : kMaxPromotedRows;
     for (int64_t rows : allRows)
       if (!problem.promotes || rows <= most)
-        shapes.push_back({rows, columns, consumers, true});
+        add({rows, columns, consumers, true},
+            /*inClusters=*/columns == 256 && rows == allRows.back());
   };
   if (problem.isPacked && chip.hasWgmma) {
     addSwapped(128, 2, {32, 64, 128, 192, 256});
@@ -231,13 +283,17 @@ static SmallVector<Shape> getShapes(const Chip &chip,
       continue;
     for (int64_t columns : {256, 128, 64})
       if (columns <= maxColumns && columns % problem.columnStep == 0)
-        shapes.push_back({rows, columns, rows / kInstructionRows, false});
+        add({rows, columns, rows / kInstructionRows, false},
+            /*inClusters=*/rows == 128 && columns == 256);
   }
   if (!problem.canSwap || !chip.hasWgmma)
     return shapes;
   addSwapped(64, 1, {32, 64});
   addSwapped(128, 2, {64, 96, 128, 160, 192, 256});
   addSwapped(256, 2, {64, 96, 128, 160});
+  // In turns, a consumer has all columns of a tile.
+  if (!problem.promotes)
+    add({160, 128, 2, /*swapAb=*/true, /*pingPong=*/true});
   return shapes;
 }
 
@@ -250,9 +306,10 @@ SmallVector<RankedConfig> moeq::rankConfigs(MLIRContext *context,
                                                          : Schedule::Persistent;
   for (const Shape &shape : getShapes(chip, problem)) {
     auto getConfig = [&](int64_t stages) {
-      return ConfigAttr::get(context, {shape.rows, shape.columns}, stages,
-                             shape.consumers, schedule, shape.swapAb,
-                             /*splitK=*/1, kRaster, /*cluster=*/1);
+      return ConfigAttr::get(
+          context, {shape.rows, shape.columns}, stages, shape.consumers,
+          shape.pingPong ? Schedule::PingPong : schedule, shape.swapAb,
+          /*splitK=*/1, kRaster, shape.cluster);
     };
     int64_t stages = shape.swapAb ? kMaxSwappedStages : kMaxStages;
     while (stages > 1 &&

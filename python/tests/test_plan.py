@@ -67,6 +67,22 @@ def test_tiles_cover_each_element_once(shape, name, counts):
     np.testing.assert_array_equal(seen, np.repeat(inside[:, None], seen.shape[1], axis=1))
 
 
+@pytest.mark.parametrize(("name", "counts"), list(routings()))
+@pytest.mark.parametrize("shape", [s for s in SHAPES if s[3] % 2 == 0])
+def test_pairs_are_balanced(shape, name, counts):
+    """A cluster takes tiles 2i and 2i + 1: pieces as wide as each other, of one tile or of
+    tiles of two experts."""
+    columns, tile_columns, _, _, step = shape
+    table = plan(np.cumsum([0, *counts]).astype(np.int32), *shape)
+    tiles = tiles_of(table, columns, tile_columns, step)
+    _, first, pieces, _ = table[0]
+    assert pieces == 1 or first % 2 == 0
+    for (*_, expert, _, width), (*_, next_expert, _, next_width) in zip(
+        tiles[::2], tiles[1::2], strict=False
+    ):
+        assert width == next_width or expert != next_expert
+
+
 # ------------------------------------------------------------------------------
 # The rule is near the best where CTAs take the tiles in order, each when free
 

@@ -22,10 +22,18 @@ protected:
     return **lookupChip(UnknownLoc::get(&context), name);
   }
   ConfigAttr getConfig(int64_t rows, int64_t columns, int64_t stages,
-                       Schedule schedule = Schedule::Persistent) {
-    return ConfigAttr::get(
-        &context, {rows, columns}, stages, rows / 64, schedule,
-        /*swapAb=*/false, /*splitK=*/1, /*raster=*/8, /*cluster=*/1);
+                       Schedule schedule = Schedule::Persistent,
+                       int64_t cluster = 1) {
+    return ConfigAttr::get(&context, {rows, columns}, stages, rows / 64,
+                           schedule, /*swapAb=*/false, /*splitK=*/1,
+                           /*raster=*/8, cluster);
+  }
+  ConfigAttr getSwapped(int64_t rows, int64_t columns,
+                        Schedule schedule = Schedule::Dynamic,
+                        int64_t cluster = 1) {
+    return ConfigAttr::get(&context, {rows, columns}, /*stages=*/4,
+                           /*consumers=*/2, schedule, /*swapAb=*/true,
+                           /*splitK=*/1, /*raster=*/8, cluster);
   }
 
   MLIRContext context;
@@ -45,6 +53,10 @@ TEST_F(CostModelTest, sharedMemory) {
   EXPECT_EQ(
       getSharedMemoryBytes(hopper, getConfig(64, 128, 3, Schedule::Dynamic)),
       getSharedMemoryBytes(hopper, getConfig(64, 128, 3)) + 4 * 32);
+  // And a second mailbox between the CTAs of a cluster.
+  EXPECT_EQ(getSharedMemoryBytes(hopper,
+                                 getConfig(128, 256, 3, Schedule::Dynamic, 2)),
+            getSharedMemoryBytes(hopper, getConfig(128, 256, 3)) + 2 * 4 * 32);
 }
 
 /// Each config fits every chip, and none that fits has more stages.
@@ -97,6 +109,95 @@ TEST_F(CostModelTest, largestTile) {
         EXPECT_EQ(best, getConfig(128, 256, 4, Schedule::Dynamic))
             << rows << ' ' << columns << ' ' << bits;
       }
+}
+
+/// Of the weights that two row tiles share, each CTA of a cluster copies half;
+/// every second time the last tile of an odd number has no partner. One row
+/// tile shares its rows, which are in the L2, with the next columns.
+TEST_F(CostModelTest, clusters) {
+  const Chip &chip = getChip("sm_90a");
+  auto getCost = [&](int64_t rows, int64_t cluster) {
+    MatmulProblem problem{8, rows, 14336, 4096, 8, 8, 16, 8};
+    return estimateCost(chip, problem,
+                        getSwapped(128, 256, Schedule::Dynamic, cluster));
+  };
+  // Rows of a tile, and the bytes that are copied for each element of K.
+  struct {
+    int64_t rows;
+    double alone, together;
+  } cases[] = {{128, 128 + 256, 64 + 256},
+               {256, 128 + 256, 128 + 128},
+               {384, 128 + 256, 128 + 256 - 256. / 3}};
+  double wait = 0;
+  for (auto [rows, alone, together] : cases) {
+    MatmulCost one = getCost(rows, 1), two = getCost(rows, 2);
+    EXPECT_EQ(one.tiles, two.tiles);
+    // They wait for each other, as long whatever they share.
+    wait = wait ? wait : two.tensorCore / one.tensorCore;
+    EXPECT_GT(wait, 1);
+    EXPECT_NEAR(two.tensorCore / one.tensorCore, wait, 1e-9);
+    EXPECT_NEAR(two.l2 / one.l2, wait * together / alone, 1e-9) << rows;
+    EXPECT_EQ(two.exposed < one.exposed, rows > 128) << rows;
+  }
+  EXPECT_GT(getCost(128, 2).getTotal(), getCost(128, 1).getTotal());
+  EXPECT_LT(getCost(256, 2).getTotal(), getCost(256, 1).getTotal());
+}
+
+/// Only kernels that can, and chips with wgmma, get clusters.
+TEST_F(CostModelTest, noClusters) {
+  MatmulProblem problem{8, 256, 14336, 4096, 8, 8, 16, 8};
+  problem.isGrouped = problem.canSwap = true;
+  auto hasCluster = [&](StringRef chip) {
+    return llvm::any_of(rankConfigs(&context, getChip(chip), problem),
+                        [](const RankedConfig &candidate) {
+                          return candidate.config.getCluster() > 1;
+                        });
+  };
+  EXPECT_FALSE(hasCluster("sm_90a"));
+  problem.canCluster = true;
+  EXPECT_TRUE(hasCluster("sm_90a"));
+  EXPECT_FALSE(hasCluster("sm_89"));
+}
+
+/// Consumers that take turns hide a part of the epilogue and nothing else.
+TEST_F(CostModelTest, pingPong) {
+  MatmulProblem problem{8, 128, 14336, 4096, 8, 8, 16, 8};
+  auto getCost = [&](Schedule schedule) {
+    return estimateCost(getChip("sm_90a"), problem,
+                        getSwapped(160, 128, schedule));
+  };
+  MatmulCost together = getCost(Schedule::Dynamic),
+             inTurns = getCost(Schedule::PingPong);
+  EXPECT_LT(inTurns.epilogue, together.epilogue);
+  EXPECT_EQ(inTurns.tensorCore, together.tensorCore);
+  EXPECT_LT(inTurns.getTotal(), together.getTotal());
+}
+
+/// The fastest kernels of FP8 that were measured on an H200.
+TEST_F(CostModelTest, fastest) {
+  struct {
+    int64_t rows, tileRows, tileColumns, cluster;
+    Schedule schedule;
+  } cases[] = {{64, 96, 128, 1, Schedule::Dynamic},
+               {128, 160, 128, 1, Schedule::PingPong},
+               {256, 160, 256, 2, Schedule::Dynamic},
+               {1024, 160, 256, 2, Schedule::Dynamic}};
+  for (int64_t columns : {14336, 7168})
+    for (auto [rows, tileRows, tileColumns, cluster, schedule] : cases) {
+      MatmulProblem problem{8, rows, columns, 4096, 8, 8, 16, 8};
+      problem.isGrouped = problem.canSwap = problem.canCluster = true;
+      SmallVector<RankedConfig> ranked =
+          rankConfigs(&context, getChip("sm_90a"), problem);
+      // Past the one of a single width.
+      ConfigAttr best =
+          llvm::find_if(ranked, [](const RankedConfig &candidate) {
+            return candidate.config.getSwapAb();
+          })->config;
+      EXPECT_EQ(best, ConfigAttr::get(&context, {tileRows, tileColumns},
+                                      best.getStages(), 2, schedule,
+                                      /*swapAb=*/true, 1, 8, cluster))
+          << columns << ' ' << rows;
+    }
 }
 
 /// More rows, columns, elements or groups never take less time.

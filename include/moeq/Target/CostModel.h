@@ -8,15 +8,18 @@
 // An analytic model of the persistent grouped matmul kernel. Each CTA works off
 // whole output tiles; copies from device memory overlap with products:
 //
-//   products = waves * (max(tensor cores / e, shared memory, L2) + L2 / 10
+//   products = waves * (max(tensor cores / e, shared memory, L2) + exposed
 //                       + epilogue)
-//   time = (products^3 + memory^3)^(1/3)
+//   time = (products^3.6 + memory^3.6)^(1/3.6)
 //
 // The terms of `products` are those of the mean tile on one multiprocessor,
 // where rows are spread over the groups at random; e is the part of the dense
-// rate that kernels of this tile reach. The constants are fitted to 500 times
-// of FP8 matmuls measured on an H200 (`bench/run.py --sweep`);
-// docs/Performance.md has the regret. It is there to rank configs.
+// rate that kernels of this tile reach, and `exposed` a part of the copies of
+// weights and rows. The CTAs of a cluster copy half of the weights that they
+// share, and wait for each other a little. Consumers that take turns hide a
+// part of the epilogue. The constants are fitted to 820 times measured on an
+// H200 (`bench/run.py --sweep`), most of FP8 matmuls; docs/Performance.md has
+// the regret. It is there to rank configs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -43,6 +46,8 @@ struct MatmulProblem {
   bool isGrouped = false;
   /// Whether the kernel may have the weights as its first operand.
   bool canSwap = false;
+  /// Whether its CTAs may form clusters.
+  bool canCluster = false;
   /// Whether sums of 128 elements are promoted.
   bool promotes = false;
   /// What the columns of a consumer are a multiple of.
@@ -60,6 +65,8 @@ struct MatmulProblem {
 /// are.
 struct MatmulCost {
   double tensorCore, sharedMemory, l2, epilogue;
+  /// The copies from the L2 that nothing hides.
+  double exposed;
   double tiles, waves;
   /// Of the whole kernel: all that it reads and writes once, in microseconds.
   double memory;
@@ -90,10 +97,12 @@ MatmulCost estimateCost(const Chip &chip, const MatmulProblem &problem,
 /// The configs that fit `chip`, best first: tiles of 128 rows (or 64, where no
 /// group has more) and 64, 128 or 256 columns, a consumer warpgroup for 64
 /// rows; with swapped operands tiles of 64 to 256 columns and up to 256 rows,
-/// two consumers (one for 64 columns; on chips with wgmma; for packed weights,
-/// of which no other kernel is, also four); as many stages as fit. Of those
-/// within 8 % of the best, which is a tie, the best one without swapped
-/// operands is first: it compiles in a fraction of the time.
+/// two consumers (one for 64 columns), and one of [160, 128] whose consumers
+/// take turns (both on chips with wgmma); the largest tile of either form in
+/// clusters, too; for packed weights, of which no other kernel is, also four
+/// consumers; as many stages as fit. Of those within 12 % of the best, which is
+/// a tie, the best one without swapped operands is first: it compiles in a
+/// fraction of the time.
 SmallVector<RankedConfig> rankConfigs(MLIRContext *context, const Chip &chip,
                                       const MatmulProblem &problem);
 

@@ -73,3 +73,23 @@ func.func @none(%o: tensor<9xi32>, %a: tensor<?x64xbf16>, %w: tensor<8x64x64xbf1
       config(<tile = [64, 128], swap_ab = true>) -> tensor<?x64xbf16>
   return %3 : tensor<?x64xbf16>
 }
+
+// -----
+
+// Clusters leave an odd multiprocessor without work.
+
+!a = !moeq.scaled<f8E4M3FN, block = [*], scale = f32>
+
+// LARGE-LABEL: func @clusters(
+// CHECK-LABEL: func @clusters(
+// CHECK:       moeq.plan
+// CHECK-SAME:  ctas(66)
+module attributes {moeq.target = #moeq.target<chip = "sm_90a", sms = 67>} {
+  func.func @clusters(%o: tensor<9xi32>, %a: tensor<?x4096x!a>, %w: tensor<8x14336x4096x!a>,
+                      %out: tensor<?x14336xbf16>) -> tensor<?x14336xbf16> {
+    %c = moeq.grouped_matmul lhs(%a : tensor<?x4096x!a>) rhs(%w : tensor<8x14336x4096x!a>)
+        offsets(%o : tensor<9xi32>) outs(%out : tensor<?x14336xbf16>)
+        config(<tile = [160, 256], schedule = dynamic, swap_ab = true, cluster = 2>) -> tensor<?x14336xbf16>
+    return %c : tensor<?x14336xbf16>
+  }
+}

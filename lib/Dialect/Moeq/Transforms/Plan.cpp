@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace mlir::moeq {
 #define GEN_PASS_DEF_MOEQPLAN
@@ -57,9 +58,10 @@ static LogicalResult insertPlan(GroupedMatmulOp op) {
   Value columns = getValueOrCreateConstantIndexOp(
       b, loc, tensor::getMixedSize(b, loc, op.getRhs().front(), 1));
   ArrayRef<int64_t> tile = op.getConfig()->getTile();
-  auto plan =
-      PlanOp::create(b, loc, table.getType(), op.getOffsets(), columns, table,
-                     tile[1], tile[0], chip->sms, getWidthStep(op));
+  // Each CTA of a cluster takes a tile.
+  int64_t ctas = llvm::alignDown(chip->sms, op.getConfig()->getCluster());
+  auto plan = PlanOp::create(b, loc, table.getType(), op.getOffsets(), columns,
+                             table, tile[1], tile[0], ctas, getWidthStep(op));
   op.getPlanMutable().assign(plan.getResult(0));
   return success();
 }

@@ -139,6 +139,7 @@ static MatmulProblem getProblem(OpTy op, const OperandInfo &lhs,
     // E8M0 scales are part of the weights.
     problem.promotes = !spansDepth(rhs) && !hasExponentScales(rhs);
   }
+  problem.canCluster = problem.canSwap && !mx && !problem.isPacked;
   problem.isInteger = lhsType.isInteger();
   if (op.getGated())
     problem.columnStep = 2 * kGateGroup;
