@@ -354,3 +354,15 @@ func.func @mma_sync_shape(%a: !moeq_gpu.tile<64x64xbf16>, %b: !moeq_gpu.tile<32x
   %0 = moeq_gpu.mma_sync %a, %b, %c : !moeq_gpu.tile<64x64xbf16>, !moeq_gpu.tile<32x64xbf16> -> !moeq_gpu.fragment<64x64xf32>
   return
 }
+
+// -----
+
+llvm.func @no_producer() {
+  // expected-error @+1 {{expects no registers without a producer region, got 24}}
+  "moeq_gpu.roles"() <{consumer_registers = 128 : i64, consumers = 1 : i64, producer_registers = 24 : i64}> ({
+  }, {
+  ^bb0(%i: i32):
+    "moeq_gpu.yield"() : () -> ()
+  }) : () -> ()
+  llvm.return
+}

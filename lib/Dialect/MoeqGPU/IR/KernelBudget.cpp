@@ -95,6 +95,9 @@ LogicalResult RolesOp::verifyRegions() {
     return success();
   };
   bool hasProducer = getNumProducers() != 0;
+  if (!hasProducer && getProducerRegisters() != 0)
+    return emitOpError("expects no registers without a producer region, got ")
+           << getProducerRegisters();
   if ((hasProducer &&
        failed(checkRegisters(getProducerRegisters(), "producer"))) ||
       failed(checkRegisters(getConsumerRegisters(), "consumers")))
