@@ -71,13 +71,36 @@ static void convert(arith::TruncFOp op) {
       NVVM::FPRoundingModeAttr::get(b.getContext(), NVVM::FPRoundingMode::RN);
   auto saturating = NVVM::SaturationModeAttr::get(
       b.getContext(), NVVM::SaturationMode::SATFINITE);
-  auto codes = VectorType::get(2, b.getI8Type());
+  SmallVector<std::pair<Value, Value>> pairs = getPairs(b, op.getIn());
+  // Words are put together of two pairs, with the instruction that converts.
+  auto vector = dyn_cast<VectorType>(op.getType());
+  bool asWords = vector && vector.getNumElements() % 4 == 0;
+  Type codes =
+      asWords ? Type(b.getI16Type()) : VectorType::get(2, b.getI8Type());
   SmallVector<Value> converted;
   // The first operand of the instruction becomes the upper byte.
-  for (auto [low, high] : getPairs(b, op.getIn()))
+  for (auto [low, high] : pairs)
     converted.push_back(NVVM::ConvertF32x2ToF8x2Op::create(
         b, codes, high, low, nearest, saturating, b.getBoolAttr(false),
         format));
+  if (asWords) {
+    SmallVector<Value> words;
+    Value sixteen = arith::ConstantIntOp::create(b, b.getI32Type(), 16);
+    auto wide = [&](Value pair) {
+      return arith::ExtUIOp::create(b, b.getI32Type(), pair);
+    };
+    for (size_t i = 0; i < converted.size(); i += 2)
+      words.push_back(arith::OrIOp::create(
+          b, wide(converted[i]),
+          arith::ShLIOp::create(b, wide(converted[i + 1]), sixteen)));
+    auto type = VectorType::get(words.size(), b.getI32Type());
+    Value bytes = vector::BitCastOp::create(
+        b, cast<VectorType>(getCodeType(op.getType())),
+        vector::FromElementsOp::create(b, type, words));
+    op.replaceAllUsesWith(
+        arith::BitcastOp::create(b, op.getType(), bytes).getResult());
+    return op.erase();
+  }
   Value result = fromPairs(b, getCodeType(op.getType()), converted);
   op.replaceAllUsesWith(
       arith::BitcastOp::create(b, op.getType(), result).getResult());

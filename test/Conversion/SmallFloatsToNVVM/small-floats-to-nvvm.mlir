@@ -6,9 +6,11 @@ gpu.module @hopper [#nvvm.target<chip = "sm_90a", features = "+ptx80">] {
   llvm.func @encode(%x: vector<4xf32>) -> vector<4xi8> {
     // CHECK: %[[X0:.*]] = vector.extract %[[X]][0]
     // CHECK: %[[X1:.*]] = vector.extract %[[X]][1]
-    // CHECK: nvvm.convert.f32x2.to.f8x2 %[[X1]], %[[X0]] {rnd = #nvvm.fp_rnd_mode<rn>, sat = #nvvm.sat_mode<satfinite>} : vector<2xi8>(f8E4M3FN)
+    // CHECK: nvvm.convert.f32x2.to.f8x2 %[[X1]], %[[X0]] {rnd = #nvvm.fp_rnd_mode<rn>, sat = #nvvm.sat_mode<satfinite>} : i16(f8E4M3FN)
     // CHECK: nvvm.convert.f32x2.to.f8x2
-    // CHECK: vector.from_elements %{{.*}} : vector<4xi8>
+    // CHECK: arith.shli
+    // CHECK: %[[WORD:.*]] = vector.from_elements %{{.*}} : vector<1xi32>
+    // CHECK: vector.bitcast %[[WORD]] : vector<1xi32> to vector<4xi8>
     %0 = arith.truncf %x : vector<4xf32> to vector<4xf8E4M3FN>
     %1 = arith.bitcast %0 : vector<4xf8E4M3FN> to vector<4xi8>
     llvm.return %1 : vector<4xi8>
