@@ -252,10 +252,13 @@ RecipeEmitter::emitScale(Elementwise &e, ValueRange statistics) const {
 // Elements
 //===----------------------------------------------------------------------===//
 
+bool RecipeEmitter::divides() const {
+  return recipe.getApply() == ScaleApply::Divide && !isE8M0;
+}
+
 Value RecipeEmitter::emitCode(Elementwise &e, const BlockScale &scale,
                               Value x) const {
-  bool divides = recipe.getApply() == ScaleApply::Divide && !isE8M0;
-  Value q = divides ? e.div(x, scale.factor) : e.mul(x, scale.factor);
+  Value q = divides() ? e.div(x, scale.factor) : e.mul(x, scale.factor);
   if (!isInteger) {
     auto format = cast<FloatType>(scaled.getValue());
     return scaled.isPacked() ? emitEncode(e, q, format)

@@ -382,6 +382,8 @@ class Cta(TensorCta):
         raw = np.ascontiguousarray(operands[0].reshape(self.threads, -1)).view(DTYPES[element])
         return [raw if width else raw[:, 0]]
 
+    vector_bitcast = llvm_bitcast
+
     def llvm_mlir_poison(self, op, operands, mask):
         elements = re.findall(r"\w+(?=[,)])", op.result_types[0])
         return [np.zeros((self.threads, len(elements)), DTYPES[elements[0]])]
@@ -403,6 +405,12 @@ class Cta(TensorCta):
         assert operands[0][mask].all(), "cttz of 0"
         lowest = unsigned(operands[0] & -operands[0]).astype(np.float64)
         return [np.frexp(lowest)[1].astype(np.int32) - 1]
+
+    math_cttz = llvm_intr_cttz
+
+    def llvm_call_intrinsic(self, op, operands, mask):
+        function = {"ex2": np.exp2, "rcp": np.reciprocal}[op.attributes["intrin"].split(".")[2]]
+        return [function(operands[0])]
 
     def nvvm_read_ptx_sreg_tid_x(self, op, operands, mask):
         return [np.arange(self.threads, dtype=np.int32)]

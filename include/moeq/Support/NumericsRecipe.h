@@ -52,6 +52,8 @@ public:
   /// with the code in the low four bits and zeros above. A NaN gives a NaN
   /// code, or 0 in integers.
   Value emitCode(Elementwise &e, const BlockScale &scale, Value x) const;
+  /// Whether emitCode divides by the factor, rather than multiplies by it.
+  bool divides() const;
 
 private:
   /// The scale before it is stored, and its reciprocal where the recipe forms

@@ -22,7 +22,9 @@ LogicalResult moeq::buildKernels(ActivateOp op, gpu::GPUModuleOp module) {
   Value columns = k.size(op.getOuts(), 1);
   team.setColumns(k.index(0), columns);
   team.setLoader(k.getF32Type(), [&](Value column) {
-    return loadActivated(k, op, team.unit(), column, columns, shape.width);
+    return computeActivated(
+        k, op, fetchActivated(k, op, team.unit(), column, columns, shape.width),
+        fetchRowWeight(k, op, team.unit()));
   });
   team.forEach([&](Value column, Value value) {
     k.store(k.fromF32(value, type.getElementType()), op.getOuts(),

@@ -44,20 +44,26 @@ SmallVector<Value> fetchActivated(KernelBuilder &k, OpTy op, Value row,
           k.load(input, {row, at.up}, width)};
 }
 
-/// Loads `width` columns of the activated input of an `activate` or
-/// `act_quant`, whose result has `columns` columns: f32, not yet rounded.
+/// The activated numbers of what fetchActivated loaded, times `weight`, a
+/// scalar, unless that is null: f32, not yet rounded.
 template <typename OpTy>
-Value loadActivated(KernelBuilder &k, OpTy op, Value row, Value column,
-                    Value columns, int64_t width) {
-  SmallVector<Value> fetched =
-      fetchActivated(k, op, row, column, columns, width);
+Value computeActivated(KernelBuilder &k, OpTy op, ValueRange fetched,
+                       Value weight) {
   Elementwise e(k, k.getLoc());
   Value value =
       emitActivation(e, getActivationParameters(op), k.toF32(fetched[0]),
                      fetched.size() > 1 ? k.toF32(fetched[1]) : Value());
-  if (Value weight = op.getRowWeight())
-    value = e.mul(value, k.splat(k.load(weight, row), width));
-  return value;
+  if (!weight)
+    return value;
+  auto vector = dyn_cast<VectorType>(value.getType());
+  return e.mul(value, k.splat(weight, vector ? vector.getNumElements() : 1));
+}
+
+/// The router weight of a row, or null.
+template <typename OpTy>
+Value fetchRowWeight(KernelBuilder &k, OpTy op, Value row) {
+  Value weight = op.getRowWeight();
+  return weight ? k.load(weight, row) : Value();
 }
 
 } // namespace mlir::moeq

@@ -61,6 +61,20 @@ Value KernelBuilder::select(Value condition, Value left, Value right) {
   return createOrFold<arith::SelectOp>(condition, left, right);
 }
 
+Value KernelBuilder::selectOrZero(Value condition, Value value) {
+  if (!condition)
+    return value;
+  Type type = value.getType();
+  Type bits = getIntegerType(type.getIntOrFloatBitWidth());
+  auto cast = [&](Type to, Value from) {
+    return from.getType() == to
+               ? from
+               : Value(arith::BitcastOp::create(*this, to, from));
+  };
+  Value zero = arith::ConstantOp::create(*this, getIntegerAttr(bits, 0));
+  return cast(type, select(condition, cast(bits, value), zero));
+}
+
 Value KernelBuilder::negate(Value condition) {
   return arith::XOrIOp::create(*this, condition,
                                arith::ConstantIntOp::create(*this, true, 1));
@@ -80,6 +94,22 @@ static Type withElement(Type type, Type element) {
 
 Value KernelBuilder::toF32(Value value) {
   Type wide = withElement(value.getType(), getF32Type());
+  auto vector = dyn_cast<VectorType>(value.getType());
+  if (vector && vector.getElementType().isBF16() &&
+      vector.getNumElements() % 2 == 0 && vector.getNumElements() > 2) {
+    // A bf16 is the upper half of the f32: one instruction each.
+    int64_t count = vector.getNumElements() / 2;
+    Value words = vector::BitCastOp::create(
+        *this, VectorType::get(count, getI32Type()), value);
+    auto asF32 = [&](Value bits) {
+      return arith::BitcastOp::create(
+          *this, VectorType::get(count, getF32Type()), bits);
+    };
+    Value even = arith::ShLIOp::create(*this, words, splat(i32(16), count));
+    Value odd = arith::AndIOp::create(
+        *this, words, splat(i32(static_cast<int32_t>(0xffff0000)), count));
+    return vector::InterleaveOp::create(*this, asF32(even), asF32(odd));
+  }
   return wide == value.getType() ? value
                                  : arith::ExtFOp::create(*this, wide, value);
 }
@@ -129,6 +159,20 @@ Value KernelBuilder::ifElse(Value condition, function_ref<Value()> body,
   setInsertionPointToStart(ifOp.elseBlock());
   scf::YieldOp::create(*this, otherwise);
   return ifOp.getResult(0);
+}
+
+SmallVector<Value>
+KernelBuilder::ifElse(Value condition, function_ref<SmallVector<Value>()> body,
+                      function_ref<SmallVector<Value>()> otherwise) {
+  auto fill = [&](function_ref<SmallVector<Value>()> make) {
+    return [this, make](OpBuilder &inner, Location) {
+      InsertionGuard guard(*this);
+      restoreInsertionPoint(inner.saveInsertionPoint());
+      scf::YieldOp::create(*this, make());
+    };
+  };
+  return scf::IfOp::create(*this, condition, fill(body), fill(otherwise))
+      .getResults();
 }
 
 SmallVector<Value> KernelBuilder::forLoop(

@@ -330,14 +330,25 @@ static Value sharedPointer(KernelBuilder &k, Type element, Value shared,
   return LLVM::GEPOp::create(k, shared.getType(), element, shared, offset);
 }
 
-Value KernelBuilder::loadShared(Type element, Value shared, Value index) {
-  return LLVM::LoadOp::create(*this, element,
-                              sharedPointer(*this, element, shared, index));
+/// How a vector of `width` elements is aligned whose place is a multiple of it.
+static int64_t getVectorAlignment(Type element, int64_t width) {
+  int64_t bytes = width * element.getIntOrFloatBitWidth() / 8;
+  return std::min<int64_t>(bytes, 16);
+}
+
+Value KernelBuilder::loadShared(Type element, Value shared, Value index,
+                                int64_t width) {
+  return LLVM::LoadOp::create(*this, getVectorType(element, width),
+                              sharedPointer(*this, element, shared, index),
+                              getVectorAlignment(element, width));
 }
 
 void KernelBuilder::storeShared(Value value, Value shared, Value index) {
-  LLVM::StoreOp::create(*this, value,
-                        sharedPointer(*this, value.getType(), shared, index));
+  Type element = getElementTypeOrSelf(value.getType());
+  auto vector = dyn_cast<VectorType>(value.getType());
+  LLVM::StoreOp::create(
+      *this, value, sharedPointer(*this, element, shared, index),
+      getVectorAlignment(element, vector ? vector.getNumElements() : 1));
 }
 
 //===----------------------------------------------------------------------===//
@@ -366,6 +377,12 @@ Value KernelBuilder::shuffle(Value value, Value source) {
   Value lane = arith::IndexCastOp::create(*this, getI32Type(), source);
   return NVVM::ShflOp::create(*this, value.getType(), i32(-1), value, lane,
                               i32(kWarpSize - 1), NVVM::ShflKind::idx,
+                              UnitAttr());
+}
+
+Value KernelBuilder::shuffleUp(Value value, int64_t distance) {
+  return NVVM::ShflOp::create(*this, value.getType(), i32(-1), value,
+                              i32(distance), i32(0), NVVM::ShflKind::up,
                               UnitAttr());
 }
 

@@ -74,9 +74,11 @@ public:
   Value loadIndex(Value memref, ValueRange indices);
   void storeIndex(Value value, Value memref, ValueRange indices);
 
-  /// Shared memory for `count` elements of f32 or i32.
+  /// Shared memory for `count` elements, aligned by 16 bytes.
   Value shared(Type element, int64_t count);
-  Value loadShared(Type element, Value shared, Value index);
+  /// The element at `index`, counted in elements of this type, or with `width`
+  /// > 1 a vector of it and those after it; `index` is a multiple of `width`.
+  Value loadShared(Type element, Value shared, Value index, int64_t width = 1);
   void storeShared(Value value, Value shared, Value index);
 
   //===--------------------------------------------------------------------===//
@@ -92,6 +94,8 @@ public:
   /// The value (f32 or i32) of lane `lane ^ mask`, or of lane `source`.
   Value shuffleXor(Value value, int64_t mask);
   Value shuffle(Value value, Value source);
+  /// The value of the lane `distance` below, or its own where there is none.
+  Value shuffleUp(Value value, int64_t distance);
   /// The lanes of the warp for which `predicate` holds, as i32.
   Value ballot(Value predicate);
   /// The largest or the smallest signed i32 of the warp, in all lanes.
@@ -127,6 +131,8 @@ public:
   Value equal(Value left, Value right);
   Value negate(Value condition);
   Value select(Value condition, Value left, Value right);
+  /// `value` where the condition holds (null stands for true), else zero bytes.
+  Value selectOrZero(Value condition, Value value);
   /// A float, or a vector of floats, as f32, and an f32 rounded to `element`.
   Value toF32(Value value);
   Value fromF32(Value value, Type element);
@@ -141,6 +147,9 @@ public:
   void ifThen(Value condition, function_ref<void()> body);
   /// `condition ? body() : otherwise`.
   Value ifElse(Value condition, function_ref<Value()> body, Value otherwise);
+  SmallVector<Value> ifElse(Value condition,
+                            function_ref<SmallVector<Value>()> body,
+                            function_ref<SmallVector<Value>()> otherwise);
   /// A loop over [begin, end) that carries values.
   SmallVector<Value>
   forLoop(Value begin, Value end, Value step, ValueRange inits,

@@ -7,10 +7,14 @@
 
 #include "QuantizeKernels.h"
 #include "Activated.h"
+#include "ColumnChunk.h"
+#include "GroupRows.h"
 #include "Kernels.h"
+#include "RoundedActivation.h"
 #include "RowTeam.h"
 
 #include "moeq/Support/NumericsRecipe.h"
+#include "moeq/Support/ScaleLayout.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
@@ -51,10 +55,19 @@ private:
   int64_t getWidth(int64_t block) const;
   Value load(KernelBuilder &k, Value row, Value column, int64_t width);
   void storeScale(KernelBuilder &k, const RecipeEmitter::BlockScale &scale,
-                  Value row, Value column);
+                  Value row, Value column, Value isScale);
   void storeValues(KernelBuilder &k, const RecipeEmitter::BlockScale &scale,
                    Value loaded, Value row, Value column);
 
+  bool isLaidOut() const { return format.getLayout() != ScaleLayout::RowMajor; }
+  /// Whether there are scales of no block, which are zero bytes.
+  bool fillsWithZeros() const { return isLaidOut() || format.getGroups() != 0; }
+  /// The row of the result at a row of the scales, and whether it is one, null
+  /// for always.
+  struct RowPlace {
+    Value row, isRow;
+  };
+  RowPlace placeRow(KernelBuilder &k, Value row);
   void buildInRows();
   LogicalResult buildAcrossRows();
   struct Part;
@@ -100,12 +113,21 @@ Value Quantizer::load(KernelBuilder &k, Value row, Value column,
       k, VectorType::get(width, source.element), elements);
 }
 
+/// `isScale` says whether there is such a block, null that there is: else zero
+/// bytes are stored.
 void Quantizer::storeScale(KernelBuilder &k,
                            const RecipeEmitter::BlockScale &scale, Value row,
-                           Value column) {
-  k.store(scale.stored, outs[1], rowIndices(k, outs[1], row, column));
+                           Value column, Value isScale) {
+  SmallVector<Value> indices = rowIndices(k, outs[1], row, column);
+  if (isLaidOut() && indices.size() > 1) {
+    Value columns = k.size(outs[1], rank - 1);
+    ScalePlace place =
+        emitScalePlace(k, k.getLoc(), format.getLayout(), row, column, columns);
+    indices = rowIndices(k, outs[1], place.row, place.column);
+  }
+  k.store(k.selectOrZero(isScale, scale.stored), outs[1], indices);
   if (scale.zero)
-    k.store(scale.zero, outs[2], rowIndices(k, outs[2], row, column));
+    k.store(k.selectOrZero(isScale, scale.zero), outs[2], indices);
 }
 
 void Quantizer::storeValues(KernelBuilder &k,
@@ -136,36 +158,65 @@ void Quantizer::storeValues(KernelBuilder &k,
           rowIndices(k, outs[0], row, k.divU(column, k.index(2))));
 }
 
-/// A team a block.
+Quantizer::RowPlace Quantizer::placeRow(KernelBuilder &k, Value row) {
+  if (format.getGroups() != 0) {
+    GroupRows rows = findGroupRows(k, source.offsets, row);
+    return {rows.begin, k.ltU(rows.begin, rows.end)};
+  }
+  if (!source.offsets)
+    return {row, isLaidOut() ? k.ltU(row, source.countRows(k)) : Value()};
+  Value last = k.sub(k.size(source.offsets, 0), k.index(1));
+  Value isAfter =
+      k.ltU(row, k.loadIndex(source.offsets, ValueRange(k.index(0))));
+  return {row, k.both(k.negate(isAfter),
+                      k.ltU(row, k.loadIndex(source.offsets, last)))};
+}
+
+/// A team a block. Laid-out scales have blocks without elements too.
 void Quantizer::buildInRows() {
   int64_t block = blockOf(rank - 1);
   int64_t extent = ShapedType::isDynamic(block) ? source.staticColumns : block;
   TeamShape shape = getTeamShape(extent, getWidth(block));
+  // A warp finds the group of a row together.
+  if (format.getGroups() != 0)
+    shape.lanes = std::max(shape.lanes, kWarpSize);
   KernelBuilder k(module, op, shape.threads);
   Elementwise e(k, k.getLoc());
   Value columns = source.columns(k), rows = k.index(1),
         hostRows = k.hostIndex(1);
-  for (int64_t dim = 0; dim + 1 < rank; ++dim) {
-    rows = k.mul(rows, k.size(outs[0], dim));
-    hostRows = k.hostMul(hostRows, k.hostSize(outs[0], dim));
+  bool isMnMajor = format.getLayout() == ScaleLayout::MnMajor;
+  int64_t blockDim = rank - 1 - isMnMajor;
+  for (int64_t dim = 0; dim < rank; ++dim) {
+    if (dim == blockDim)
+      continue;
+    rows = k.mul(rows, k.size(outs[1], dim));
+    hostRows = k.hostMul(hostRows, k.hostSize(outs[1], dim));
   }
   // Of each row, the scales have as many columns as the row has blocks.
-  Value blocks = k.size(outs[1], rank - 1);
+  Value blocks = k.size(outs[1], blockDim);
   RowTeam team(k, shape, k.mul(rows, blocks));
-  Value row = k.divU(team.unit(), blocks), number = k.remU(team.unit(), blocks);
-  Value from = row;
+  Value scaleRow = k.divU(team.unit(), blocks),
+        number = k.remU(team.unit(), blocks);
+  Value isUnit = team.active();
+  RowPlace place = placeRow(k, scaleRow);
+  team.restrict(place.isRow);
+  Value begin = k.index(0), end = columns;
+  if (!ShapedType::isDynamic(block)) {
+    begin = k.mul(number, k.index(block));
+    end = k.minU(k.add(begin, k.index(block)), columns);
+  } else if (isLaidOut()) {
+    begin = k.select(k.equal(number, k.index(0)), begin, columns);
+  }
+  if (isLaidOut())
+    team.restrict(k.ltU(begin, columns));
+  Value from = place.row;
   if (source.rows) {
     from = k.ifElse(
-        team.active(), [&] { return k.loadIndex(source.rows, row); },
+        team.active(), [&] { return k.loadIndex(source.rows, place.row); },
         k.index(-1));
     team.restrict(k.isNonNegative(from));
   }
-  if (ShapedType::isDynamic(block)) {
-    team.setColumns(k.index(0), columns);
-  } else {
-    Value begin = k.mul(number, k.index(block));
-    team.setColumns(begin, k.minU(k.add(begin, k.index(block)), columns));
-  }
+  team.setColumns(begin, end);
   team.setLoader(source.element, [&](Value column) {
     return load(k, from, column, shape.width);
   });
@@ -179,11 +230,16 @@ void Quantizer::buildInRows() {
         return emitter.emitMerge(e, left, right);
       });
   RecipeEmitter::BlockScale scale = emitter.emitScale(e, statistics);
-  team.once([&] { storeScale(k, scale, row, number); });
+  if (fillsWithZeros()) {
+    k.ifThen(k.both(isUnit, team.isFirst()),
+             [&] { storeScale(k, scale, scaleRow, number, team.active()); });
+  } else {
+    team.once([&] { storeScale(k, scale, scaleRow, number, Value()); });
+  }
   team.forEach([&](Value column, Value loaded) {
-    storeValues(k, scale, loaded, row, column);
+    storeValues(k, scale, loaded, place.row, column);
   });
-  k.launch(k.hostCeilDiv(k.hostMul(hostRows, k.hostSize(outs[1], rank - 1)),
+  k.launch(k.hostCeilDiv(k.hostMul(hostRows, k.hostSize(outs[1], blockDim)),
                          shape.teams()));
 }
 
@@ -320,7 +376,7 @@ void Quantizer::buildFromPartials(Part &p, ArrayRef<Value> partials) {
   RecipeEmitter::BlockScale scale =
       emitter.emitScale(p.e, k.reduceBlock(statistics, initial, merge));
   k.ifThen(k.both(k.equal(k.thread(), k.index(0)), k.equal(p.part, k.index(0))),
-           [&] { storeScale(k, scale, p.scaleRow, p.scaleColumn); });
+           [&] { storeScale(k, scale, p.scaleRow, p.scaleColumn, Value()); });
   p.forEach({}, [&](Value row, Value column, ValueRange) -> SmallVector<Value> {
     storeValues(k, scale, load(k, row, column, p.width), row, column);
     return {};
@@ -352,52 +408,88 @@ LogicalResult Quantizer::buildAcrossRows() {
 }
 
 LogicalResult Quantizer::build() {
-  if (!format.isRowMajor())
+  bool isInRows = true;
+  for (int64_t dim = 0; dim + 1 < rank; ++dim)
+    isInRows &= blockOf(dim) == 1;
+  if (isLaidOut() && (rank != 2 || !isInRows))
     return op->emitOpError()
-           << "expects scales in row-major layout in a kernel, got " << format;
+           << "expects scales in row-major layout in a kernel, unless blocks "
+              "lie in the rows of a matrix, got "
+           << format;
   if (format.isPacked() && !ShapedType::isDynamic(blockOf(rank - 1)) &&
       blockOf(rank - 1) % 2 != 0)
     return op->emitOpError()
            << "expects blocks of whole bytes in a kernel, got " << format;
-  for (int64_t dim = 0; dim + 1 < rank; ++dim)
-    if (blockOf(dim) != 1)
-      return buildAcrossRows();
+  if (!isInRows)
+    return buildAcrossRows();
   buildInRows();
   return success();
-}
-
-LogicalResult moeq::buildQuantize(Operation *op, gpu::GPUModuleOp module,
-                                  const QuantizeSource &source, ValueRange outs,
-                                  ScaledType format, RecipeAttr recipe) {
-  return Quantizer(op, module, source, outs, format, recipe).build();
 }
 
 //===----------------------------------------------------------------------===//
 // quantize and act_quant
 //===----------------------------------------------------------------------===//
 
-/// The columns that a thread takes at once: 16 bytes of a 16-bit input.
-static constexpr int64_t kMaxWidth = 8;
+/// The kernels of an op that quantizes `source`: one for tiles, and another for
+/// a rowwise result whose blocks do not fit in tiles.
+template <typename OpTy>
+static LogicalResult buildQuantize(OpTy op, gpu::GPUModuleOp module,
+                                   const QuantizeSource &source) {
+  QuantizeResult rowwise, columnwise;
+  RecipeAttr recipe = op.getRecipe();
+  if (!op.getOuts().empty())
+    rowwise = {op.getOuts(), cast<ScaledType>(*op.getOutsFormat())};
+  if (!op.getColumnwise().empty()) {
+    columnwise = {op.getColumnwise(),
+                  cast<ScaledType>(*op.getColumnwiseFormat())};
+    if (std::optional<std::string> reason =
+            whyNotTiledColumnwise(columnwise.format, recipe))
+      return op.emitOpError() << *reason << ", got " << columnwise.format;
+  }
+  int64_t rank = cast<MemRefType>(op.getInput().getType()).getRank();
+  bool isTiled =
+      rowwise && isTiledRowwise(source, rowwise.format, recipe, rank) &&
+      !(columnwise && ShapedType::isDynamic(rowwise.format.getBlockOf(1, 2)));
+  // Tiles of padded rows do not come to laid-out scales of rows of no group.
+  if (isTiled && columnwise && source.offsets)
+    isTiled = rowwise.format.getGroups() != 0 ||
+              rowwise.format.getLayout() == ScaleLayout::RowMajor;
+  if (isTiled || columnwise)
+    buildQuantizeTiles(op, module, source, isTiled ? rowwise : QuantizeResult(),
+                       columnwise, recipe);
+  if (!rowwise || isTiled)
+    return success();
+  return Quantizer(op, module, source, rowwise.outs, rowwise.format, recipe)
+      .build();
+}
 
 LogicalResult moeq::buildKernels(QuantizeOp op, gpu::GPUModuleOp module) {
-  if (!op.isRowwiseOnly())
-    return op.emitOpError("expects a rowwise result of rows without groups in "
-                          "a kernel");
   Value input = op.getInput();
   auto type = cast<MemRefType>(input.getType());
+  int64_t rank = type.getRank();
   QuantizeSource source;
   source.element = type.getElementType();
-  source.load = [=](KernelBuilder &k, Value row, Value column, int64_t width) {
-    return k.load(input, rowIndices(k, input, row, column), width);
+  source.fetch = [=](KernelBuilder &k, Value row, Value column,
+                     int64_t width) -> SmallVector<Value> {
+    return {k.load(input, rowIndices(k, input, row, column), width)};
+  };
+  source.fetchOfRow = [](KernelBuilder &, Value) { return Value(); };
+  source.compute = [](KernelBuilder &, ValueRange fetched, Value) {
+    return fetched[0];
   };
   source.staticColumns = type.getShape().back();
-  source.columns = [=](KernelBuilder &k) {
-    return k.size(input, type.getRank() - 1);
+  source.columns = [=](KernelBuilder &k) { return k.size(input, rank - 1); };
+  source.hostColumns = [=](KernelBuilder &k) {
+    return k.hostSize(input, rank - 1);
   };
-  source.width = getCommonWidth(input, kMaxWidth);
+  source.sourceRows = [=](KernelBuilder &k) { return k.size(input, 0); };
+  source.hostSourceRows = [=](KernelBuilder &k) {
+    return k.hostSize(input, 0);
+  };
+  source.width = getCommonWidth(input, kChunk);
   source.rows = op.getRows();
-  return buildQuantize(op, module, source, op.getOuts(),
-                       cast<ScaledType>(*op.getOutsFormat()), op.getRecipe());
+  source.offsets = op.getOffsets();
+  return buildQuantize(op, module, source);
 }
 
 /// What an activation is rounded to before it is quantized, f32 where it isn't.
@@ -415,9 +507,6 @@ static Type getIntermediateType(ActQuantOp op) {
 }
 
 LogicalResult moeq::buildKernels(ActQuantOp op, gpu::GPUModuleOp module) {
-  if (!op.isRowwiseOnly())
-    return op.emitOpError("expects a rowwise result of rows without groups in "
-                          "a kernel");
   Value input = op.getInput();
   int64_t inputColumns = cast<MemRefType>(input.getType()).getDimSize(1);
   int64_t halves = isGated(op.getFunction()) ? 2 : 1;
@@ -427,17 +516,39 @@ LogicalResult moeq::buildKernels(ActQuantOp op, gpu::GPUModuleOp module) {
   source.columns = [=](KernelBuilder &k) {
     return k.divU(k.size(input, 1), k.index(halves));
   };
-  source.load = [=](KernelBuilder &k, Value row, Value column,
-                    int64_t width) mutable {
-    Value value = loadActivated(k, op, row, column, source.columns(k), width);
-    return k.fromF32(value, element);
+  source.hostColumns = [=](KernelBuilder &k) {
+    return k.host().createOrFold<arith::DivUIOp>(k.hostSize(input, 1),
+                                                 k.hostIndex(halves));
+  };
+  source.sourceRows = [=](KernelBuilder &k) { return k.size(input, 0); };
+  source.hostSourceRows = [=](KernelBuilder &k) {
+    return k.hostSize(input, 0);
+  };
+  auto columns = source.columns;
+  source.fetch = [=](KernelBuilder &k, Value row, Value column, int64_t width) {
+    return fetchActivated(k, op, row, column, columns(k), width);
+  };
+  source.fetchOfRow = [=](KernelBuilder &k, Value row) {
+    return fetchRowWeight(k, op, row);
+  };
+  ActivationParameters parameters = getActivationParameters(op);
+  bool isRounded =
+      element.isBF16() &&
+      hasRoundedActivation(parameters, getElementTypeOrSelf(input.getType()));
+  source.compute = [=](KernelBuilder &k, ValueRange fetched, Value ofRow) {
+    auto vector = dyn_cast<VectorType>(fetched[0].getType());
+    if (isRounded && vector && vector.getNumElements() == kChunk)
+      return emitRoundedActivation(k, parameters, fetched[0],
+                                   fetched.size() > 1 ? fetched[1] : Value(),
+                                   ofRow);
+    return k.fromF32(computeActivated(k, op, fetched, ofRow), element);
   };
   source.staticColumns = ShapedType::isDynamic(inputColumns)
                              ? inputColumns
                              : inputColumns / halves;
-  source.width = ShapedType::isDynamic(inputColumns) ? 1 : kActivatedWidth;
+  source.width = ShapedType::isDynamic(inputColumns) ? 1 : kChunk;
   while (source.width > 1 && source.staticColumns % source.width != 0)
     source.width /= 2;
-  return buildQuantize(op, module, source, op.getOuts(),
-                       cast<ScaledType>(*op.getOutsFormat()), op.getRecipe());
+  source.offsets = op.getOffsets();
+  return buildQuantize(op, module, source);
 }

@@ -19,24 +19,62 @@ namespace mlir::moeq {
 struct QuantizeSource {
   /// The type of the numbers: a float of 16 or 32 bits.
   Type element;
-  /// `width` columns of a row.
-  std::function<Value(KernelBuilder &, Value row, Value column, int64_t width)>
-      load;
-  /// The columns, or kDynamic, and in a kernel.
+  /// What is loaded of `width` columns of a row: values of `width` elements.
+  std::function<SmallVector<Value>(KernelBuilder &, Value row, Value column,
+                                   int64_t width)>
+      fetch;
+  /// What is loaded of a row as a whole: a scalar, or null.
+  std::function<Value(KernelBuilder &, Value row)> fetchOfRow;
+  /// The numbers of what was loaded.
+  std::function<Value(KernelBuilder &, ValueRange fetched, Value ofRow)>
+      compute;
+  /// The columns, or kDynamic, and in a kernel and on the host.
   int64_t staticColumns;
-  std::function<Value(KernelBuilder &)> columns;
+  std::function<Value(KernelBuilder &)> columns, hostColumns;
   /// The most columns that can be loaded at once.
   int64_t width;
-  /// The source row of each row of the result, or null where they are the same.
+  /// The rows of the source in a kernel and on the host, which are those of the
+  /// result unless `rows` says from which each comes.
+  std::function<Value(KernelBuilder &)> sourceRows, hostSourceRows;
   Value rows;
+  /// The offsets of the groups of the result's rows, or null.
+  Value offsets;
+
+  /// `width` numbers of a row.
+  Value load(KernelBuilder &k, Value row, Value column, int64_t width) const {
+    return compute(k, fetch(k, row, column, width), fetchOfRow(k, row));
+  }
+  /// The rows of the result.
+  Value countRows(KernelBuilder &k) const {
+    return rows ? k.size(rows, 0) : sourceRows(k);
+  }
+  Value hostCountRows(KernelBuilder &k) const {
+    return rows ? k.hostSize(rows, 0) : hostSourceRows(k);
+  }
 };
 
-/// The kernels that quantize `source` to the components `outs` of `format`: one
-/// where blocks lie inside rows, else one for the partial maxima of the blocks
-/// and one that quantizes.
-LogicalResult buildQuantize(Operation *op, gpu::GPUModuleOp module,
-                            const QuantizeSource &source, ValueRange outs,
-                            ScaledType format, RecipeAttr recipe);
+/// A result of quantization: its components, none where there is no such
+/// result, and their format.
+struct QuantizeResult {
+  ValueRange outs;
+  ScaledType format;
+
+  explicit operator bool() const { return !outs.empty(); }
+};
+
+/// Whether buildQuantizeTiles makes a rowwise result, without a columnwise one
+/// where a block is a whole row.
+bool isTiledRowwise(const QuantizeSource &source, ScaledType format,
+                    RecipeAttr recipe, int64_t rank);
+/// Why it does not make a columnwise result, or nothing.
+std::optional<std::string> whyNotTiledColumnwise(ScaledType format,
+                                                 RecipeAttr recipe);
+/// The kernel that quantizes tiles of rows and columns: both results, or one,
+/// from one read.
+void buildQuantizeTiles(Operation *op, gpu::GPUModuleOp module,
+                        const QuantizeSource &source,
+                        const QuantizeResult &rowwise,
+                        const QuantizeResult &columnwise, RecipeAttr recipe);
 
 } // namespace mlir::moeq
 

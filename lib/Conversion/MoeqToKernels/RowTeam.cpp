@@ -136,5 +136,5 @@ void RowTeam::forEach(function_ref<void(Value column, Value loaded)> body) {
 }
 
 void RowTeam::once(function_ref<void()> body) {
-  k.ifThen(k.both(isActive, k.equal(laneIndex, k.index(0))), body);
+  k.ifThen(k.both(isActive, isFirst()), body);
 }

@@ -53,6 +53,8 @@ public:
 
   Value unit() const { return unitIndex; }
   Value active() const { return isActive; }
+  /// Whether this thread is the first of its team.
+  Value isFirst() { return k.equal(laneIndex, k.index(0)); }
   /// Makes the team inactive unless `condition`, which is the same in all of
   /// it.
   void restrict(Value condition) { isActive = k.both(isActive, condition); }

@@ -86,11 +86,11 @@ func.func @laid_out(%q: memref<128x128xf8E4M3FN>, %s: memref<128x4xf8E8M0FNU>, %
 
 // -----
 
-!l = !moeq.scaled<f8E4M3FN, block = [32], scale = f8E8M0FNU, layout = swizzle_128x4>
-func.func @laid_out_result(%x: memref<128x128xf32>, %q: memref<128x128xf8E4M3FN>, %s: memref<128x4xf8E8M0FNU>) {
-  // expected-error @+1 {{expects scales in row-major layout in a kernel, got '!moeq.scaled}}
+!l = !moeq.scaled<f8E4M3FN, block = [32, 32], scale = f8E8M0FNU, layout = mn_major>
+func.func @laid_out_result(%x: memref<128x128xf32>, %q: memref<128x128xf8E4M3FN>, %s: memref<4x16xf8E8M0FNU>) {
+  // expected-error @+1 {{expects scales in row-major layout in a kernel, unless blocks lie in the rows of a matrix, got '!moeq.scaled}}
   moeq.quantize input(%x : memref<128x128xf32>)
-      outs(%q, %s : memref<128x128xf8E4M3FN>, memref<128x4xf8E8M0FNU> as !l) recipe(<te_mx>)
+      outs(%q, %s : memref<128x128xf8E4M3FN>, memref<4x16xf8E8M0FNU> as !l) recipe(<te_mx>)
   return
 }
 
@@ -220,10 +220,19 @@ func.func @packed(%x: memref<?x8xf4E2M1FN>, %y: memref<?x8xf4E2M1FN>) {
 
 // -----
 
-!c = !moeq.scaled<f8E4M3FN, block = [32, 1], scale = f32>
-func.func @columnwise(%x: memref<64x64xbf16>, %q: memref<64x64xf8E4M3FN>, %s: memref<2x64xf32>) {
-  // expected-error @+1 {{expects a rowwise result of rows without groups in a kernel}}
-  moeq.quantize input(%x : memref<64x64xbf16>) columnwise(%q, %s : memref<64x64xf8E4M3FN>, memref<2x64xf32> as !c) recipe(<amax>)
+!c = !moeq.scaled<f8E4M3FN, block = [16, 1], scale = f32>
+func.func @columnwise(%x: memref<64x64xbf16>, %q: memref<64x64xf8E4M3FN>, %s: memref<4x64xf32>) {
+  // expected-error @+1 {{expects a columnwise result with blocks of 32, 64 or 128 rows of one column in a kernel, got '!moeq.scaled}}
+  moeq.quantize input(%x : memref<64x64xbf16>) columnwise(%q, %s : memref<64x64xf8E4M3FN>, memref<4x64xf32> as !c) recipe(<amax>)
+  return
+}
+
+// -----
+
+!c = !moeq.scaled<i4, block = [32, 1], scale = f32>
+func.func @columnwise_codes(%x: memref<64x64xbf16>, %q: memref<64x32xi8>, %s: memref<2x64xf32>) {
+  // expected-error @+1 {{expects a columnwise result of 8-bit values without zero points in a kernel, got '!moeq.scaled}}
+  moeq.quantize input(%x : memref<64x64xbf16>) columnwise(%q, %s : memref<64x32xi8>, memref<2x64xf32> as !c) recipe(<int4_sym>)
   return
 }
 

@@ -1,0 +1,38 @@
+//===- RoundedActivation.h - Activations rounded to bf16 --------*- C++ -*-===//
+//
+// Part of moeq, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The bits of an activation that is rounded to bf16, without computing most of
+// them in full. An approximation with a bound on its error rounds to the same
+// bf16 unless a boundary between two is nearer than the bound (the rounding
+// test of Ziv, "Fast evaluation of elementary mathematical functions with
+// correctly rounded last bit", 1991); only then is it computed as the
+// specification says.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MOEQ_LIB_CONVERSION_MOEQTOKERNELS_ROUNDEDACTIVATION_H
+#define MOEQ_LIB_CONVERSION_MOEQTOKERNELS_ROUNDEDACTIVATION_H
+
+#include "KernelBuilder.h"
+
+#include "moeq/Support/NumericsMath.h"
+
+namespace mlir::moeq {
+
+/// Whether emitRoundedActivation knows the function, of inputs of `element`:
+/// SiLU and SwiGLU of bf16, with the exact exponential.
+bool hasRoundedActivation(const ActivationParameters &parameters, Type element);
+
+/// The activation of a chunk (ColumnChunk.h) of gates and, or null, ups, times
+/// `weight`, a scalar or null: 8 of bf16. `gate` and `up` are vectors of bf16.
+Value emitRoundedActivation(KernelBuilder &k,
+                            const ActivationParameters &parameters, Value gate,
+                            Value up, Value weight);
+
+} // namespace mlir::moeq
+
+#endif // MOEQ_LIB_CONVERSION_MOEQTOKERNELS_ROUNDEDACTIVATION_H

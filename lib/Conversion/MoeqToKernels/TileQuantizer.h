@@ -1,0 +1,136 @@
+//===- TileQuantizer.h - The kernel of a tile of rows -----------*- C++ -*-===//
+//
+// Part of moeq, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What the two halves of the kernel of buildQuantizeTiles share:
+// QuantizeTiles.cpp loads, makes codes and stores them, TileScales.cpp forms
+// and stores scales.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MOEQ_LIB_CONVERSION_MOEQTOKERNELS_TILEQUANTIZER_H
+#define MOEQ_LIB_CONVERSION_MOEQTOKERNELS_TILEQUANTIZER_H
+
+#include "ColumnChunk.h"
+#include "GroupRows.h"
+#include "QuantizeKernels.h"
+
+#include "moeq/Support/NumericsRecipe.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+namespace mlir::moeq {
+
+/// The columns of a tile of one warp.
+inline constexpr int64_t kTileColumns = kWarpSize * kChunk;
+
+/// The rows of a tile: those of all warps, unless all have the same rows and
+/// each has columns of its own.
+struct TileShape {
+  int64_t warps, rowsPerWarp, minBlocks;
+  bool spansRows = false;
+
+  int64_t rows() const { return spansRows ? rowsPerWarp : warps * rowsPerWarp; }
+  int64_t columns() const {
+    return spansRows ? warps * kTileColumns : kTileColumns;
+  }
+  int64_t threads() const { return warps * kWarpSize; }
+};
+
+/// What the kernel knows of a result.
+struct TileResult {
+  TileResult(const QuantizeResult &result, RecipeAttr recipe, bool isColumnwise,
+             bool hasOffsets)
+      : values(result.outs[0]), scales(result.outs[1]), format(result.format),
+        emitter(recipe, result.format),
+        isTransposed(isColumnwise && result.format.getBlockOf(1, 2) != 1),
+        fillsWithZeros(format.getLayout() != ScaleLayout::RowMajor ||
+                       format.getGroups() != 0 || (isColumnwise && hasOffsets)),
+        // Of the scales, the dimension that goes along the rows.
+        rowDim(isTransposed != (format.getLayout() == ScaleLayout::MnMajor)),
+        rowBlock(format.getBlockOf(isTransposed, 2)),
+        columnBlock(format.getBlockOf(!isTransposed, 2)) {}
+
+  Value values, scales;
+  ScaledType format;
+  RecipeEmitter emitter;
+  bool isTransposed;
+  /// Whether scales that belong to nothing are zero bytes.
+  bool fillsWithZeros;
+  int64_t rowDim, rowBlock, columnBlock;
+};
+
+/// Builds the kernel of one op.
+class TileQuantizer {
+public:
+  TileQuantizer(Operation *op, gpu::GPUModuleOp module,
+                const QuantizeSource &source, const QuantizeResult &rowwise,
+                const QuantizeResult &columnwise, RecipeAttr recipe,
+                TileShape shape);
+  void build();
+
+private:
+  Value countToCover(OpBuilder &b, bool onHost, bool ofRows);
+  Value toI32(Value index) {
+    return arith::IndexCastUIOp::create(k, k.getI32Type(), index);
+  }
+  Value toIndex(Value number) {
+    return arith::IndexCastUIOp::create(k, k.getIndexType(), number);
+  }
+  void findRows();
+  Value countFromFirst(Value end);
+  Value isTileRow(Value row);
+  /// Row `i` of this warp, counted from the first of the tile, as i32.
+  Value rowInWarp(int64_t i) {
+    return arith::AddIOp::create(k, rowInWarp0, k.i32(i));
+  }
+  void load();
+  SmallVector<Value> fetch(Value row);
+  Value maskColumns(Value numbers);
+  Value reduceWarps(Value statistic, Value own, Value hasRow);
+  SmallVector<Value> formRowScales();
+  Value divideByReciprocal(Value x, Value divisor);
+  Value emitRowCodes(Value factor, Value x);
+  void quantizeRows();
+  void quantizeColumns();
+  void reduceColumns(Value partials, Value factors);
+  void storeTransposed(const RecipeEmitter::BlockScale &scale, Value tile);
+  RecipeEmitter::BlockScale loadFactors(Value factors);
+
+  void storeScale(const TileResult &result, Value stored, Value row,
+                  Value column, Value isScale, Value condition);
+  void storeCodes(const TileResult &result, Value codes, Value row,
+                  Value isRow);
+  Value asBytes(Value codes);
+
+  const QuantizeSource &source;
+  TileShape shape;
+  KernelBuilder k;
+  Elementwise e;
+  ChunkEmitter chunks;
+  std::optional<TileResult> rowwise, columnwise;
+  /// Whether the columns of a chunk exist or not together, and whether tiles
+  /// count the padded rows of groups.
+  bool hasWholeChunks, hasPaddedRows;
+
+  /// The first row of the tile, counted in padded ones where there are groups,
+  /// and the first column.
+  Value firstRow, firstColumn;
+  /// The tile's rows in the source, up to where rows can be read, and the first
+  /// column of this lane's chunk.
+  GroupRows rows;
+  Value readEnd, column, hasColumn;
+  /// As i32: the first row of this warp in the tile, how many rows the tile
+  /// has, and how many of the first it does not have, or null for none.
+  Value rowInWarp0, rowCount, rowSkip;
+  /// Of each row of this warp: its number, whether the rowwise result and the
+  /// columnwise one have it (the latter has zeros for one that comes from
+  /// nowhere), and its chunk.
+  SmallVector<Value> rowNumbers, isRow, inColumns, rowChunks, rowMagnitudes;
+};
+} // namespace mlir::moeq
+
+#endif // MOEQ_LIB_CONVERSION_MOEQTOKERNELS_TILEQUANTIZER_H

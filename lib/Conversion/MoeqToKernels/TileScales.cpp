@@ -1,0 +1,191 @@
+//===- TileScales.cpp - Scales of tiles that are quantized ------*- C++ -*-===//
+//
+// Part of moeq, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The scale of a block in a row is formed by the lanes that have it. Those of
+// blocks along columns are formed once for each column, from the maxima of all
+// warps in shared memory.
+//
+//===----------------------------------------------------------------------===//
+
+#include "TileQuantizer.h"
+
+#include "moeq/Support/ScaleLayout.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace mlir::moeq;
+
+/// Stores the scale of the block at `row` and `column`, counted in blocks,
+/// where `condition` holds. Unless `isScale` it belongs to nothing.
+void TileQuantizer::storeScale(const TileResult &result, Value stored,
+                               Value row, Value column, Value isScale,
+                               Value condition) {
+  if (result.fillsWithZeros) {
+    stored = k.selectOrZero(isScale, stored);
+    condition =
+        k.both(condition,
+               k.both(k.ltU(row, k.size(result.scales, result.rowDim)),
+                      k.ltU(column, k.size(result.scales, 1 - result.rowDim))));
+  } else {
+    condition = k.both(condition, isScale);
+  }
+  if (result.isTransposed)
+    std::swap(row, column);
+  ScaleLayout layout = result.format.getLayout();
+  k.ifThen(condition, [&] {
+    if (layout == ScaleLayout::Swizzle128x4) {
+      // All rows are one: the byte is counted from the first.
+      Value byte = emitSwizzledByte(k, k.getLoc(), row, column,
+                                    k.size(result.scales, 1));
+      return k.store(stored, result.scales, {k.index(0), byte});
+    }
+    ScalePlace place =
+        emitScalePlace(k, k.getLoc(), layout, row, column, Value());
+    k.store(stored, result.scales, {place.row, place.column});
+  });
+}
+
+/// The largest of what the lanes of all warps have for row `own` of the tile;
+/// of each warp, the first lanes have one row each.
+Value TileQuantizer::reduceWarps(Value statistic, Value own, Value hasRow) {
+  int64_t count = shape.rowsPerWarp;
+  if (shape.warps == 1)
+    return statistic;
+  Value memory = k.shared(k.getI32Type(), shape.warps * count),
+        row = toIndex(own);
+  k.ifThen(hasRow, [&] {
+    k.storeShared(statistic, memory,
+                  k.add(k.mul(k.warp(), k.index(count)), row));
+  });
+  k.barrier();
+  for (int64_t warp = 0; warp < shape.warps; ++warp) {
+    Value part =
+        k.loadShared(k.getI32Type(), memory, k.add(row, k.index(warp * count)));
+    statistic =
+        warp == 0 ? part : Value(arith::MaxUIOp::create(k, statistic, part));
+  }
+  return statistic;
+}
+
+/// The scales of the rows of this warp in the block that has this lane's chunk.
+/// Where a block has as many lanes as the warp has rows, each lane forms the
+/// scale of one row, and the others get its factor.
+SmallVector<Value> TileQuantizer::formRowScales() {
+  const TileResult &result = *rowwise;
+  int64_t count = shape.rowsPerWarp;
+  int64_t lanes = shape.spansRows ? kWarpSize : result.columnBlock / kChunk;
+  Value block = shape.spansRows ? k.index(0)
+                                : k.divU(column, k.index(result.columnBlock));
+  SmallVector<Value> statistics = chunks.reduceRows(rowMagnitudes, lanes);
+  Value place = toI32(k.remU(k.lane(), k.index(lanes)));
+  Value padded = k.add(firstRow, toIndex(rowInWarp0));
+  auto rowOf = [&](Value number, Value inWarp) {
+    return result.format.getGroups() != 0 ? k.add(padded, toIndex(inWarp))
+                                          : number;
+  };
+  SmallVector<Value> factors;
+  if (lanes < count) {
+    Value isFirst = e.compareI(arith::CmpIPredicate::eq, place, 0);
+    for (int64_t i = 0; i < count; ++i) {
+      RecipeEmitter::BlockScale scale =
+          result.emitter.emitScale(e, statistics[i]);
+      storeScale(result, scale.stored, rowOf(rowNumbers[i], k.i32(i)), block,
+                 k.both(isRow[i], hasColumn), isFirst);
+      factors.push_back(scale.factor);
+    }
+    return factors;
+  }
+  Value own = e.andI(place, count - 1);
+  Value statistic = statistics[0], isOwn = isRow[0];
+  for (int64_t i = 1; i < count; ++i) {
+    Value isThis = e.compareI(arith::CmpIPredicate::eq, own, i);
+    statistic = k.select(isThis, statistics[i], statistic);
+    if (source.rows)
+      isOwn = k.select(isThis, isRow[i], isOwn);
+  }
+  Value inTile = arith::AddIOp::create(k, rowInWarp0, own);
+  Value number = k.add(rows.begin, toIndex(inTile));
+  if (!source.rows)
+    isOwn = isTileRow(inTile);
+  Value isFirst = lanes == count
+                      ? Value()
+                      : e.compareI(arith::CmpIPredicate::ult, place, count);
+  if (shape.spansRows) {
+    statistic = reduceWarps(statistic, own, isFirst);
+    isFirst = k.both(isFirst, k.equal(k.warp(), k.index(0)));
+  }
+  RecipeEmitter::BlockScale scale = result.emitter.emitScale(e, statistic);
+  // The lane that forms it need not have a column of the block.
+  Value hasBlock =
+      shape.spansRows
+          ? Value()
+          : k.ltU(k.mul(block, k.index(result.columnBlock)), source.columns(k));
+  storeScale(result, scale.stored, rowOf(number, own), block,
+             k.both(isOwn, hasBlock), isFirst);
+  Value firstLane = arith::SubIOp::create(k, toI32(k.lane()), place);
+  for (int64_t i = 0; i < count; ++i)
+    factors.push_back(k.shuffle(
+        scale.factor, toIndex(arith::AddIOp::create(k, firstLane, k.i32(i)))));
+  return factors;
+}
+
+/// Forms the scale of each column and block of rows from the maxima of the
+/// warps that have parts of it, stores it, and leaves its factor in `factors`.
+void TileQuantizer::reduceColumns(Value partials, Value factors) {
+  const TileResult &result = *columnwise;
+  int64_t blocks = shape.rows() / result.rowBlock;
+  int64_t warpsOfBlock = shape.warps / blocks, threads = shape.threads();
+  int64_t count = blocks * kTileColumns;
+  for (int64_t base = 0; base < count; base += threads) {
+    Value number = k.add(k.thread(), k.index(base));
+    Value isBlock =
+        base + threads <= count ? Value() : k.ltU(number, k.index(count));
+    k.ifThen(isBlock, [&] {
+      Value inTile = k.remU(number, k.index(kTileColumns)),
+            block = k.divU(number, k.index(kTileColumns));
+      Value largest;
+      for (int64_t warp = 0; warp < warpsOfBlock; ++warp) {
+        Value slot = k.add(k.mul(block, k.index(warpsOfBlock)), k.index(warp));
+        Value part =
+            k.loadShared(chunks.getMagnitudeType(), partials,
+                         k.add(k.mul(slot, k.index(kTileColumns)), inTile));
+        largest = largest ? chunks.maximum(largest, part) : part;
+      }
+      RecipeEmitter::BlockScale scale =
+          result.emitter.emitScale(e, chunks.toBits(largest));
+      Value at = k.add(firstColumn, inTile);
+      Value first = k.add(rows.begin, k.mul(block, k.index(result.rowBlock)));
+      Value isScale =
+          k.both(k.ltU(first, rows.end), k.ltU(at, source.columns(k)));
+      Value row = k.add(k.divU(firstRow, k.index(result.rowBlock)), block);
+      storeScale(result, scale.stored, row, at, isScale, Value());
+      k.storeShared(scale.factor, factors, number);
+    });
+  }
+}
+
+/// The factors of this lane's columns.
+RecipeEmitter::BlockScale TileQuantizer::loadFactors(Value factors) {
+  int64_t warpsOfBlock = columnwise->rowBlock / shape.rowsPerWarp;
+  Value block = k.divU(k.warp(), k.index(warpsOfBlock));
+  Value first = k.add(k.mul(block, k.index(kTileColumns)),
+                      k.mul(k.lane(), k.index(kChunk)));
+  RecipeEmitter::BlockScale scale;
+  // At most 16 bytes are loaded at once.
+  SmallVector<Value> elements;
+  for (int64_t half : {0, 1}) {
+    Value four = k.loadShared(k.getF32Type(), factors,
+                              k.add(first, k.index(4 * half)), 4);
+    for (int64_t i = 0; i < 4; ++i)
+      elements.push_back(vector::ExtractOp::create(k, four, i));
+  }
+  scale.factor = vector::FromElementsOp::create(
+      k, VectorType::get(kChunk, k.getF32Type()), elements);
+  return scale;
+}

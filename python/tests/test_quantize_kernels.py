@@ -1,0 +1,155 @@
+"""The kernels that quantize rows of groups, rowwise and columnwise, executed without a GPU:
+the bytes that the loops of the CPU give, padding and what no row writes included."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from programs import PER_ROW, poison_scaled, result_shapes
+from reference import formats
+from reference.quantize import PRESETS
+from reference.scaled import Format
+from test_columnwise import offsets_of, sample
+from test_kernels import memref, run
+
+MX = Format("f8E4M3FN", (32,), "f8E8M0FNU")
+BLOCK = Format("f8E4M3FN", (128,), "f32")
+
+
+def check(x, recipe, outs, columnwise, offsets=None, rows=None, function=None, rounded="bf16"):
+    """Runs one op on memrefs, rows dynamic, on both."""
+    element = {2: "bf16", 4: "f32"}[x.itemsize] if x.dtype != np.float16 else "f16"
+    features = x.shape[1] // (2 if function in ("swiglu", "geglu") else 1)
+    arguments = [("%x", memref((None, x.shape[1]), element), x)]
+    body = f"input(%x : {arguments[0][1]})"
+    for name, values in (("rows", rows), ("offsets", offsets)):
+        if values is not None:
+            static = None if name == "rows" else len(values)
+            arguments.append((f"%{name}", memref((static,), "i32"), np.asarray(values, np.int32)))
+            body += f" {name}(%{name} : {arguments[-1][1]})"
+    count = len(x if rows is None else rows)
+    shapes = result_shapes(count, features, outs, columnwise, offsets)
+    names = ["outs"] * bool(outs) + ["columnwise"] * bool(columnwise)
+    for name, format, shape in zip(
+        names, [f for f in (outs, columnwise) if f], shapes, strict=True
+    ):
+        group, types = [], []
+        transposed = name == "columnwise" and format.block[-1] != 1
+        for part, array in enumerate(poison_scaled(shape, format).components()):
+            stored = ("i8" if formats.is_packed(format.value) else format.value, format.scale)
+            along_rows = transposed != (part > 0 and format.layout == "mn_major")
+            extents = [array.shape[0], None] if along_rows else [None, array.shape[1]]
+            group.append(f"%{name}{part}")
+            types.append(memref(extents, (*stored, format.zero)[part]))
+            arguments.append((group[-1], types[-1], array))
+        body += f" {name}({', '.join(group)} : {', '.join(types)} as {format})"
+    op = "quantize"
+    if function:
+        op = "act_quant"
+        body += f" function({function}) intermediate_round({rounded})"
+    parameters = str(PRESETS[recipe]).removeprefix("#moeq.recipe")
+    signature = ", ".join(f"{name}: {type_}" for name, type_, _ in arguments)
+    run(
+        f"func.func @f({signature}) {{\n  moeq.{op} {body} recipe({parameters})\n  return\n}}",
+        *(array for _, _, array in arguments),
+    )
+
+
+COUNTS = [[0], [1], [31, 0, 32], [33, 127], [0, 129, 5]]
+LAYOUTS = ("row_major", "mn_major", "padded", "swizzle_128x4")
+
+
+def rng_of(*seed):
+    return np.random.default_rng([len(str(s)) for s in seed])
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("columnwise", [None, "row_major", "transposed"])
+@pytest.mark.parametrize(("recipe", "format"), [("te_mx", MX), ("deepgemm", BLOCK)])
+def test_groups(recipe, format, columnwise, layout):
+    rng = rng_of(recipe, columnwise, layout)
+    for counts, columns in zip(COUNTS, (64, 256, 33, 296, 40), strict=True):
+        row = replace(format, layout=layout, groups=len(counts))
+        column = {
+            None: None,
+            "row_major": replace(row, block=(*format.block, 1)),
+            "transposed": replace(row, groups=0),
+        }[columnwise]
+        x = sample(rng, sum(counts) + 2, columns)
+        check(x, recipe, row, column, offsets_of(counts))
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("transposed", [False, True])
+def test_without_groups(transposed, layout):
+    rng = rng_of(layout)
+    row = replace(MX, layout=layout)
+    for rows, columns in ((70, 264), (1, 31), (128, 64)):
+        column = row if transposed else replace(row, block=(32, 1))
+        check(sample(rng, rows, columns), "te_mx", row, column)
+
+
+@pytest.mark.parametrize("element", ["f32", "f16", "bf16"])
+@pytest.mark.parametrize("recipe", ["ocp", "te_mx"])
+def test_elements(recipe, element):
+    rng = rng_of(recipe, element)
+    check(sample(rng, 37, 72, element), recipe, MX, replace(MX, block=(32, 1)))
+    check(sample(rng, 37, 72, element), recipe, None, MX)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize(
+    ("recipe", "format"),
+    [
+        ("vllm_token", Format("f8E4M3FN", PER_ROW)),
+        ("int8_sym", Format("i8", PER_ROW)),
+        ("int8_asym", Format("i8", (32,), "f32", "i8")),
+        ("int4_sym", Format("i4", (32,), "bf16")),
+    ],
+)
+def test_rows_of_groups(recipe, format, layout):
+    rng = rng_of(recipe, layout)
+    for counts, columns in (([33, 0, 127], 72), ([2], 2056)):
+        for groups in (0, len(counts)):
+            if groups == 0 and layout != "row_major":
+                continue
+            row = replace(format, layout=layout, groups=groups)
+            check(sample(rng, sum(counts) + 3, columns), recipe, row, None, offsets_of(counts))
+
+
+@pytest.mark.parametrize("recipe", ["te", "vllm_group", "torchao"])
+@pytest.mark.parametrize("block", [32, 64, 128])
+def test_recipes(recipe, block):
+    rng = rng_of(recipe)
+    format = Format("f8E5M2" if block == 64 else "f8E4M3FN", (block,))
+    x = sample(rng, 140, 136)
+    check(x, recipe, format, format, offsets_of([1, 130]))
+
+
+def test_gathered_rows():
+    rng = rng_of("gathered")
+    rows = rng.integers(0, 9, 70).astype(np.int32)
+    rows[[3, 40, 69]] = -1
+    x = sample(rng, 9, 64)
+    check(x, "te_mx", MX, replace(MX, block=(32, 1), groups=2), offsets_of([35, 33]), rows)
+    check(x, "te_mx", MX, MX, offsets_of([35, 33]), rows)
+
+
+@pytest.mark.parametrize("function", ["swiglu", "srelu", "geglu"])
+@pytest.mark.parametrize("rounded", ["bf16", "f16", "none"])
+def test_act_quant(function, rounded):
+    rng = rng_of(function, rounded)
+    x = formats.round_to(rng.normal(size=(75, 144)).astype(np.float32) * 4, "bf16")
+    x[5] *= np.float32(1e4)
+    offsets = offsets_of([40, 0, 31])
+    row = replace(MX, layout="swizzle_128x4", groups=3)
+    check(x, "te_mx", row, MX, offsets, function=function, rounded=rounded)
+
+
+def test_groups_of_two_steps():
+    """More groups than a warp has lanes."""
+    rng = rng_of("many")
+    counts = rng.integers(0, 4, 70)
+    row = replace(MX, groups=70)
+    check(sample(rng, int(counts.sum()), 32), "te_mx", row, None, offsets_of(counts))
