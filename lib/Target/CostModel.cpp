@@ -132,7 +132,24 @@ struct RowTiles {
 };
 } // namespace
 
-static RowTiles getRowTiles(ConfigAttr config, int64_t rows, int64_t step) {
+/// The rows that a tile of packed weights takes time for: there is code for all
+/// of its rows, and for halves of them while the accumulators of all together
+/// have at most this many registers a thread (`getWidths` of the kernel).
+static int64_t getPackedRows(ConfigAttr config, int64_t rows) {
+  constexpr int64_t registers = 128, threads = 128;
+  int64_t columns = config.getTile()[1] / config.getConsumers(),
+          width = config.getTile()[0], used = width * columns / threads;
+  while (width / 2 >= rows && width % (2 * kRowStep) == 0) {
+    used += width / 2 * columns / threads;
+    if (used > registers)
+      break;
+    width /= 2;
+  }
+  return width;
+}
+
+static RowTiles getRowTiles(ConfigAttr config, const MatmulProblem &problem,
+                            int64_t rows) {
   int64_t most = config.getTile()[0];
   double count = llvm::divideCeil(rows, most);
   // A pair of tiles takes as long as the larger one.
@@ -141,8 +158,14 @@ static RowTiles getRowTiles(ConfigAttr config, int64_t rows, int64_t step) {
   if (!config.getSwapAb())
     return {count, llvm::divideCeil(rows, kInstructionRows) *
                        double(kInstructionRows) / count};
-  return {count,
-          double(llvm::alignTo(llvm::divideCeil(rows, int64_t(count)), step))};
+  int64_t share = llvm::divideCeil(rows, int64_t(count));
+  if (problem.isPacked) {
+    // Full tiles, and what is left.
+    double full = (count - 1) * most;
+    return {count, (full + getPackedRows(config, rows - full)) / count};
+  }
+  return {count, double(llvm::alignTo(share, problem.isInteger ? kIntegerRowStep
+                                                               : kRowStep))};
 }
 
 namespace {
@@ -164,7 +187,6 @@ static OwnCopies getOwnCopies(ConfigAttr config, int64_t count) {
 
 MatmulCost moeq::estimateCost(const Chip &chip, const MatmulProblem &problem,
                               ConfigAttr config) {
-  int64_t step = problem.isInteger ? kIntegerRowStep : kRowStep;
   double columns = config.getTile()[1], depth = problem.depth;
   MatmulCost cost;
   cost.bytes = getSharedMemoryBytes(chip, config, problem.rowBytes,
@@ -181,7 +203,7 @@ MatmulCost moeq::estimateCost(const Chip &chip, const MatmulProblem &problem,
   SmallVector<int64_t, 3> samples{std::max<int64_t>(mean - deviation, 1), mean,
                                   mean + deviation};
   for (int64_t sample : samples) {
-    RowTiles tiles = getRowTiles(config, sample, step);
+    RowTiles tiles = getRowTiles(config, problem, sample);
     double part = problem.groups * tiles.count * columnTiles / samples.size();
     cost.tiles += part;
     cost.tensorCore +=
@@ -218,7 +240,7 @@ MatmulCost moeq::estimateCost(const Chip &chip, const MatmulProblem &problem,
                    : waves + kTail * (std::ceil(waves) - waves);
 
   // All that is read or written once.
-  double tileRows = config.getSwapAb() ? getRowTiles(config, mean, step).rows
+  double tileRows = config.getSwapAb() ? getRowTiles(config, problem, mean).rows
                                        : config.getTile()[0];
   double inFlight =
       config.getStages() * (tileRows + columns) * kStageDepthBytes;
@@ -274,7 +296,8 @@ static SmallVector<Shape> getShapes(const Chip &chip,
   };
   if (problem.isPacked && chip.hasWgmma) {
     addSwapped(128, 2, {32, 64, 128, 192, 256});
-    addSwapped(256, 4, {32, 64});
+    // Four consumers have registers for one accumulator of 64 rows.
+    problem.promotes ? addSwapped(256, 4, {32}) : addSwapped(256, 4, {32, 64});
     addSwapped(256, 2, {32, 64});
     return shapes;
   }

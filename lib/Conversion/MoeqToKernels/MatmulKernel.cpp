@@ -204,10 +204,11 @@ MatmulKernel MatmulBuilder::build() {
                           : !isStatic(spec.groups)
                               ? kWarpThreads
                               : llvm::divideCeil(spec.groups, kWarpThreads);
+  // Packed weights have code for few widths: full tiles, and what is left.
+  int64_t rowStep = spec.isPacked ? spec.tileRows : spec.getRowStep();
   auto scheduleType = ScheduleType::get(
       context, spec.tileRows, spec.tileColumns, spec.swapAb ? 0 : spec.raster,
-      spec.swapAb ? spec.getRowStep() : 0, spec.isPlanned, groupsPerLane,
-      spec.isMasked);
+      spec.swapAb ? rowStep : 0, spec.isPlanned, groupsPerLane, spec.isMasked);
   auto getWhere = [&](Kind kind, bool isUsed) {
     return isUsed ? getParameter(kind) : Value();
   };

@@ -33,7 +33,12 @@ static int64_t getWidthStep(GroupedMatmulOp op) {
 
 /// Whether the kernel of `op` takes its rows in tiles of several widths, from
 /// tensors, which have no plan yet. Its tiles have at least `minTile` elements.
+/// Kernels of packed weights have too few widths for a plan to choose among.
 static bool wantsPlan(GroupedMatmulOp op, int64_t minTile) {
+  auto weights =
+      dyn_cast<ScaledType>(getElementTypeOrSelf(op.getRhs().front().getType()));
+  if (weights && weights.isReordered())
+    return false;
   std::optional<ConfigAttr> config = op.getConfig();
   if (!config || !config->getSwapAb() || op.getPlan() || op.isMasked() ||
       op.getNumResults() == 0)
