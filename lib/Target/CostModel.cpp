@@ -41,6 +41,10 @@ static constexpr double kClock = 1.55e9;
 /// Bytes a clock of one multiprocessor from the L2, and from shared memory, of
 /// which a part is lost.
 static constexpr double kL2Rate = 70, kSharedMemoryRate = 128 / 1.14;
+/// A box of a tile in row form has rows of other groups, too, which many
+/// multiprocessors copy at a time: with as many rows in all, these take twice
+/// as long; with fewer than 128 no longer than with these.
+static constexpr double kHotRows = 800, kFewRows = 128;
 /// The part of the copies of a tile's weights, and of its rows, that nothing
 /// hides.
 static constexpr double kExposedWeights = 0.19, kExposedRows = 0.22;
@@ -221,7 +225,10 @@ MatmulCost moeq::estimateCost(const Chip &chip, const MatmulProblem &problem,
     double toCopy = part * kMicroseconds * depth / 8 / (kL2Rate * kClock);
     double weights = toCopy * own.weights * columns * problem.rhsBits,
            rows = toCopy * tiles.rows * problem.lhsBits;
-    cost.l2 += weights + own.rows * rows;
+    double others =
+        config.getSwapAb() ? 0 : config.getTile()[0] / tiles.rows - 1;
+    others *= 1 + kHotRows / std::max(double(problem.groups * mean), kFewRows);
+    cost.l2 += weights + own.rows * (1 + others) * rows;
     cost.exposed += kExposedWeights * weights + kExposedRows * rows;
     cost.epilogue +=
         part * (kEpilogueTime + kEpilogueElementTime * tiles.rows * columns);
