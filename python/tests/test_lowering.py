@@ -111,6 +111,7 @@ func.func @f(%x: tensor<4x64xbf16>, %r: tensor<8xi32>,
   return %1 : tensor<8x64x!moeq.scaled<f8E4M3FN, block = [*], scale = f32>>
 }""",
     "moeq-select-config": MATMUL,
+    "moeq-smooth-quant": first_part("Dialect/Moeq/smooth-quant.mlir"),
     "moeq-plan": """
 func.func @f(%a: tensor<?x64xbf16>, %w: tensor<4x?x64xbf16>, %o: tensor<?xi32>,
              %c: tensor<?x?xbf16>) -> tensor<?x?xbf16> {

@@ -14,9 +14,9 @@ func.func @int8(%a: tensor<?x4096xbf16>, %w: tensor<8x14336x4096x!w>, %offsets: 
   return %c : tensor<?x14336xbf16>
 }
 
-// Beside their sums there are promoted ones.
+// Beside their sums there are promoted ones, for which wide tiles leave no registers.
 // CHECK-LABEL: func @int4(
-// CHECK:       config(<tile = [192, 128]
+// CHECK:       config(<tile = [128, 128]
 !g = !moeq.scaled<i4, block = [128], scale = bf16, packing = fragments>
 func.func @int4(%a: tensor<?x4096xbf16>, %w: tensor<8x14336x4096x!g>, %offsets: tensor<9xi32>,
                 %out: tensor<?x14336xbf16>) -> tensor<?x14336xbf16> {
