@@ -17,9 +17,9 @@
 // rate that kernels of this tile reach, and `exposed` a part of the copies of
 // weights and rows. The CTAs of a cluster copy half of the weights that they
 // share, and wait for each other a little. Consumers that take turns hide a
-// part of the epilogue. The constants are fitted to 820 times measured on an
-// H200 (`bench/run.py --sweep`), most of FP8 matmuls; docs/Performance.md has
-// the regret. It is there to rank configs.
+// part of the epilogue. The constants are fitted to some 800 times measured on
+// an H200 (`bench/run.py --sweep`), most of FP8 matmuls; docs/Performance.md
+// has the regret. It is there to rank configs.
 //
 //===----------------------------------------------------------------------===//
 
