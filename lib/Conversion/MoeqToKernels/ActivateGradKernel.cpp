@@ -65,19 +65,6 @@ LogicalResult moeq::buildKernels(ActivateGradOp op, gpu::GPUModuleOp module) {
   return success();
 }
 
-/// What a gradient is rounded to before it is quantized, f32 where it isn't.
-static Type getIntermediateType(Builder &b, IntermediateRound round) {
-  switch (round) {
-  case IntermediateRound::None:
-    return b.getF32Type();
-  case IntermediateRound::BF16:
-    return b.getBF16Type();
-  case IntermediateRound::F16:
-    return b.getF16Type();
-  }
-  llvm_unreachable("unknown rounding");
-}
-
 /// The gradient, in memory of its own; then its quantization. A kernel that
 /// quantizes a column at once would read gate, up and the gradient by the
 /// result twice, for the columns of either half, which is as many bytes.

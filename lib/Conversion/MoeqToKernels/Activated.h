@@ -22,6 +22,20 @@ namespace mlir::moeq {
 constexpr int64_t kActivatedWidth = 4;
 static_assert(kGateGroup % kActivatedWidth == 0);
 
+/// What an activation, or its gradient, is rounded to before it is quantized:
+/// f32 where it isn't.
+inline Type getIntermediateType(Builder &b, IntermediateRound round) {
+  switch (round) {
+  case IntermediateRound::None:
+    return b.getF32Type();
+  case IntermediateRound::BF16:
+    return b.getBF16Type();
+  case IntermediateRound::F16:
+    return b.getF16Type();
+  }
+  llvm_unreachable("unknown rounding");
+}
+
 /// Loads what `width` columns of the activated input of an `activate` or
 /// `act_quant` are made of, whose result has `columns` columns: as many of the
 /// input, or of gate and of up.

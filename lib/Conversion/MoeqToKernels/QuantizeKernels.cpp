@@ -492,26 +492,13 @@ LogicalResult moeq::buildKernels(QuantizeOp op, gpu::GPUModuleOp module) {
   return buildQuantize(op, module, source);
 }
 
-/// What an activation is rounded to before it is quantized, f32 where it isn't.
-static Type getIntermediateType(ActQuantOp op) {
-  Builder b(op.getContext());
-  switch (op.getIntermediateRound()) {
-  case IntermediateRound::None:
-    return b.getF32Type();
-  case IntermediateRound::BF16:
-    return b.getBF16Type();
-  case IntermediateRound::F16:
-    return b.getF16Type();
-  }
-  llvm_unreachable("unknown rounding");
-}
-
 LogicalResult moeq::buildKernels(ActQuantOp op, gpu::GPUModuleOp module) {
   Value input = op.getInput();
   int64_t inputColumns = cast<MemRefType>(input.getType()).getDimSize(1);
   int64_t halves = isGated(op.getFunction()) ? 2 : 1;
   QuantizeSource source;
-  Type element = getIntermediateType(op);
+  Builder builder(op.getContext());
+  Type element = getIntermediateType(builder, op.getIntermediateRound());
   source.element = element;
   source.columns = [=](KernelBuilder &k) {
     return k.divU(k.size(input, 1), k.index(halves));
