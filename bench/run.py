@@ -20,12 +20,12 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "python"))
 
-from suites import ROWS, SCHEMES, SUITES
+from suites import ROWS, SCHEMES, SECTIONS, SUITES
 
 COLUMNS = (
-    "CB", "D8", "D16", "us", "tflops", "gbps", "dense", "of_dense", "score", "goal", "peer_us",
-    "peer", "of_peer", "torch_us", "of_torch", "error_norm", "unwritten", "repeats", "failures",
-    "ok",
+    "CB", "D8", "D16", "us", "tflops", "gbps", "dense", "of_dense", "floor_us", "score", "copy_us",
+    "of_copy", "goal", "differences", "unfused_us", "fused_us", "padding_us", "peer_us", "peer",
+    "of_peer", "torch_us", "of_torch", "error_norm", "unwritten", "repeats", "failures", "ok",
 )  # fmt: skip
 
 
@@ -79,8 +79,7 @@ def text(value) -> str:
 def sections_of(options) -> list[str]:
     """The parts of a suite: its schemes, where it is one of rows."""
     if options.suite not in ROWS:
-        sections = {"smoke": ["matmul", "layer"], "edges": ["edges", "big"], "wgrad": ["wgrad"]}
-        return sections[options.suite]
+        return list(SECTIONS[options.suite])
     schemes = dict.fromkeys(row.problem.scheme for row in ROWS[options.suite])
     return [s for s in schemes if not options.scheme or s in options.scheme]
 
@@ -96,7 +95,7 @@ def run_section(options, deadline: float) -> None:
         rows = [row for row in rows if not options.tokens or row.tokens in options.tokens]
         measure_rows(rows, records, deadline, options.sweep)
         return
-    section = importlib.import_module(options.suite).SECTIONS[options.section]
+    section = importlib.import_module(options.suite.replace("-", "_")).SECTIONS[options.section]
     extra = {"tokens": options.tokens} if options.tokens and options.section == "layer" else {}
     section(records, deadline, **extra)
 

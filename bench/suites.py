@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
+import act_quant_cases
+
 ROOT = Path(__file__).parents[1]
 # Where prepare.py puts compiled programs, a folder each.
 PROGRAMS = ROOT / "build" / "bench" / "programs"
@@ -339,6 +341,8 @@ def programs(suite: str, schemes=SCHEMES) -> dict[str, str]:
         return {p.program(c): p.text(c) for p, c in edges if p.scheme in schemes}
     if suite == "wgrad":
         return {g.program(): g.text() for g in GRADIENTS if g.scheme in schemes}
+    if suite == "act-quant":
+        return act_quant_cases.programs()
     if suite != "smoke":
         problems = {row.problem for row in ROWS[suite] if row.problem.scheme in schemes}
         return {p.program(): p.text() for p in sorted(problems, key=Problem.program)}
@@ -347,4 +351,11 @@ def programs(suite: str, schemes=SCHEMES) -> dict[str, str]:
     return layer | {p.program(): p.text() for p in problems}
 
 
-SUITES = ("smoke", "edges", "wgrad", *ROWS)
+# The parts of the suites that are not of rows; each is run by a module of the suite's name.
+SECTIONS = {
+    "smoke": ("matmul", "layer"),
+    "edges": ("edges", "big"),
+    "wgrad": ("wgrad",),
+    "act-quant": ("cases", "small", "peers"),
+}
+SUITES = (*SECTIONS, *ROWS)
