@@ -359,6 +359,7 @@ def test_act_quant(rng, function, columns, round_, format_, preset, layout):
         (Format("f8E4M3FN", (WHOLE,)), (5, 4096), "bf16"),
         (Format("f8E4M3FN", (128, 128)), (150, 200), "f32"),
         (Format("f8E5M2", (32,), "f8E8M0FNU"), (5, 80), "f32"),
+        (Format("f8E4M3FN", (32,), "f8E8M0FNU"), (3, 37, 96), "bf16"),
         (Format("i8", (WHOLE, WHOLE)), (2, 7, 33), "f16"),
         (Format("i4", (32,), "bf16"), (3, 2, 64), "f32"),
         (Format("ui4", (4,), "f32", "i8"), (9, 33), "f32"),
