@@ -6,7 +6,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from programs import PER_ROW, poison_scaled, result_shapes
+from programs import (
+    ELEMENTS,
+    PER_ROW,
+    activation_options,
+    poison_scaled,
+    result_shapes,
+    width,
+)
 from reference import formats
 from reference.quantize import PRESETS
 from reference.scaled import Format
@@ -17,12 +24,22 @@ MX = Format("f8E4M3FN", (32,), "f8E8M0FNU")
 BLOCK = Format("f8E4M3FN", (128,), "f32")
 
 
-def check(x, recipe, outs, columnwise, offsets=None, rows=None, function=None, rounded="bf16"):
-    """Runs one op on memrefs, rows dynamic, on both."""
-    element = {2: "bf16", 4: "f32"}[x.itemsize] if x.dtype != np.float16 else "f16"
-    features = x.shape[1] // (2 if function in ("swiglu", "geglu") else 1)
-    arguments = [("%x", memref((None, x.shape[1]), element), x)]
-    body = f"input(%x : {arguments[0][1]})"
+def check(
+    x, recipe, outs, columnwise, offsets=None, rows=None, function=None, rounded="bf16",
+    grad=None, weight=None, **options,
+):  # fmt: skip
+    """Runs one op on memrefs, rows dynamic, on both: quantize, act_quant of a function, or
+    act_quant_grad of it for the gradient `grad`."""
+    features = width(x, function or "identity") if grad is None else x.shape[1]
+    arguments, body = [], ""
+    for name, values in (("grad", grad), ("input", x)):
+        if values is not None:
+            type_ = memref((None, values.shape[1]), ELEMENTS[values.dtype])
+            arguments.append((f"%{name}", type_, values))
+            body += f" {name}(%{name} : {type_})"
+    if weight is not None:
+        arguments.append(("%weight", memref((None,), "f32"), weight))
+        body += f" row_weight(%weight : {arguments[-1][1]})"
     for name, values in (("rows", rows), ("offsets", offsets)):
         if values is not None:
             static = None if name == "rows" else len(values)
@@ -46,8 +63,9 @@ def check(x, recipe, outs, columnwise, offsets=None, rows=None, function=None, r
         body += f" {name}({', '.join(group)} : {', '.join(types)} as {format})"
     op = "quantize"
     if function:
-        op = "act_quant"
-        body += f" function({function}) intermediate_round({rounded})"
+        op = "act_quant" if grad is None else "act_quant_grad"
+        body += f" function({function}){activation_options(**options)}"
+        body += f" intermediate_round({rounded})"
     parameters = str(PRESETS[recipe]).removeprefix("#moeq.recipe")
     signature = ", ".join(f"{name}: {type_}" for name, type_, _ in arguments)
     run(

@@ -9,9 +9,6 @@
 #include "Kernels.h"
 #include "RowTeam.h"
 
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
-
 using namespace mlir;
 using namespace mlir::moeq;
 
@@ -62,38 +59,5 @@ LogicalResult moeq::buildKernels(ActivateGradOp op, gpu::GPUModuleOp module) {
                 width);
   });
   k.launch(k.hostCeilDiv(k.hostSize(grad, 0), shape.teams()));
-  return success();
-}
-
-/// The gradient, in memory of its own; then its quantization. A kernel that
-/// quantizes a column at once would read gate, up and the gradient by the
-/// result twice, for the columns of either half, which is as many bytes.
-LogicalResult moeq::buildKernels(ActQuantGradOp op, gpu::GPUModuleOp module) {
-  ImplicitLocOpBuilder b(op.getLoc(), op);
-  Value input = op.getInput();
-  auto type = cast<MemRefType>(input.getType());
-  SmallVector<Value> sizes;
-  for (int64_t dim : {0, 1})
-    if (type.isDynamicDim(dim))
-      sizes.push_back(memref::DimOp::create(b, input, dim));
-  Value gradient = memref::AllocOp::create(
-      b,
-      MemRefType::get(type.getShape(),
-                      getIntermediateType(b, op.getIntermediateRound())),
-      sizes);
-  auto activate = ActivateGradOp::create(
-      b, TypeRange(), op.getGrad(), input, op.getRowWeight(), gradient,
-      op.getFunction(), op.getGateLayout(), op.getExp(), op.getLimitAttr(),
-      op.getAlphaAttr());
-  auto quantize = QuantizeOp::create(
-      b, TypeRange(), gradient, /*rows=*/Value(), op.getOffsets(), op.getOuts(),
-      op.getColumnwise(), op.getRecipeAttr(), op.getOutsFormatAttr(),
-      op.getColumnwiseFormatAttr());
-  if (failed(buildKernels(activate, module)) ||
-      failed(buildKernels(quantize, module)))
-    return failure();
-  memref::DeallocOp::create(b, gradient);
-  activate.erase();
-  quantize.erase();
   return success();
 }

@@ -430,23 +430,33 @@ LogicalResult Quantizer::build() {
 // quantize and act_quant
 //===----------------------------------------------------------------------===//
 
-/// The kernels of an op that quantizes `source`: one for tiles, and another for
-/// a rowwise result whose blocks do not fit in tiles.
-template <typename OpTy>
-static LogicalResult buildQuantize(OpTy op, gpu::GPUModuleOp module,
-                                   const QuantizeSource &source) {
-  QuantizeResult rowwise, columnwise;
-  RecipeAttr recipe = op.getRecipe();
-  if (!op.getOuts().empty())
-    rowwise = {op.getOuts(), cast<ScaledType>(*op.getOutsFormat())};
-  if (!op.getColumnwise().empty()) {
-    columnwise = {op.getColumnwise(),
-                  cast<ScaledType>(*op.getColumnwiseFormat())};
+void QuantizeSource::setExtents(Value input, int64_t halves) {
+  auto type = cast<MemRefType>(input.getType());
+  int64_t last = type.getRank() - 1, extent = type.getDimSize(last);
+  staticColumns = ShapedType::isDynamic(extent) ? extent : extent / halves;
+  columns = [=](KernelBuilder &k) {
+    return k.divU(k.size(input, last), k.index(halves));
+  };
+  hostColumns = [=](KernelBuilder &k) {
+    return k.host().createOrFold<arith::DivUIOp>(k.hostSize(input, last),
+                                                 k.hostIndex(halves));
+  };
+  sourceRows = [=](KernelBuilder &k) { return k.size(input, 0); };
+  hostSourceRows = [=](KernelBuilder &k) { return k.hostSize(input, 0); };
+}
+
+LogicalResult moeq::buildQuantize(Operation *op, gpu::GPUModuleOp module,
+                                  const QuantizeSource &source,
+                                  const QuantizeSource &ofTiles,
+                                  const QuantizeResult &rowwise,
+                                  const QuantizeResult &columnwise,
+                                  RecipeAttr recipe) {
+  if (columnwise)
     if (std::optional<std::string> reason =
             whyNotTiledColumnwise(columnwise.format, recipe))
-      return op.emitOpError() << *reason << ", got " << columnwise.format;
-  }
-  int64_t rank = cast<MemRefType>(op.getInput().getType()).getRank();
+      return op->emitOpError() << *reason << ", got " << columnwise.format;
+  int64_t rank =
+      rowwise ? cast<MemRefType>(rowwise.outs[0].getType()).getRank() : 2;
   bool isTiled =
       rowwise && isTiledRowwise(source, rowwise.format, recipe, rank) &&
       !(columnwise && ShapedType::isDynamic(rowwise.format.getBlockOf(1, 2)));
@@ -455,8 +465,9 @@ static LogicalResult buildQuantize(OpTy op, gpu::GPUModuleOp module,
     isTiled = rowwise.format.getGroups() != 0 ||
               rowwise.format.getLayout() == ScaleLayout::RowMajor;
   if (isTiled || columnwise)
-    buildQuantizeTiles(op, module, source, isTiled ? rowwise : QuantizeResult(),
-                       columnwise, recipe);
+    buildQuantizeTiles(op, module, ofTiles,
+                       isTiled ? rowwise : QuantizeResult(), columnwise,
+                       recipe);
   if (!rowwise || isTiled)
     return success();
   return Quantizer(op, module, source, rowwise.outs, rowwise.format, recipe)
@@ -465,10 +476,8 @@ static LogicalResult buildQuantize(OpTy op, gpu::GPUModuleOp module,
 
 LogicalResult moeq::buildKernels(QuantizeOp op, gpu::GPUModuleOp module) {
   Value input = op.getInput();
-  auto type = cast<MemRefType>(input.getType());
-  int64_t rank = type.getRank();
   QuantizeSource source;
-  source.element = type.getElementType();
+  source.element = getElementTypeOrSelf(input.getType());
   source.fetch = [=](KernelBuilder &k, Value row, Value column,
                      int64_t width) -> SmallVector<Value> {
     return {k.load(input, rowIndices(k, input, row, column), width)};
@@ -477,40 +486,21 @@ LogicalResult moeq::buildKernels(QuantizeOp op, gpu::GPUModuleOp module) {
   source.compute = [](KernelBuilder &, ValueRange fetched, Value) {
     return fetched[0];
   };
-  source.staticColumns = type.getShape().back();
-  source.columns = [=](KernelBuilder &k) { return k.size(input, rank - 1); };
-  source.hostColumns = [=](KernelBuilder &k) {
-    return k.hostSize(input, rank - 1);
-  };
-  source.sourceRows = [=](KernelBuilder &k) { return k.size(input, 0); };
-  source.hostSourceRows = [=](KernelBuilder &k) {
-    return k.hostSize(input, 0);
-  };
+  source.setExtents(input);
   source.width = getCommonWidth(input, kChunk);
   source.rows = op.getRows();
   source.offsets = op.getOffsets();
-  return buildQuantize(op, module, source);
+  return buildQuantize(op, module, source, source, getRowwise(op),
+                       getColumnwise(op), op.getRecipe());
 }
 
 LogicalResult moeq::buildKernels(ActQuantOp op, gpu::GPUModuleOp module) {
   Value input = op.getInput();
-  int64_t inputColumns = cast<MemRefType>(input.getType()).getDimSize(1);
-  int64_t halves = isGated(op.getFunction()) ? 2 : 1;
   QuantizeSource source;
   Builder builder(op.getContext());
   Type element = getIntermediateType(builder, op.getIntermediateRound());
   source.element = element;
-  source.columns = [=](KernelBuilder &k) {
-    return k.divU(k.size(input, 1), k.index(halves));
-  };
-  source.hostColumns = [=](KernelBuilder &k) {
-    return k.host().createOrFold<arith::DivUIOp>(k.hostSize(input, 1),
-                                                 k.hostIndex(halves));
-  };
-  source.sourceRows = [=](KernelBuilder &k) { return k.size(input, 0); };
-  source.hostSourceRows = [=](KernelBuilder &k) {
-    return k.hostSize(input, 0);
-  };
+  source.setExtents(input, isGated(op.getFunction()) ? 2 : 1);
   auto columns = source.columns;
   source.fetch = [=](KernelBuilder &k, Value row, Value column, int64_t width) {
     return fetchActivated(k, op, row, column, columns(k), width);
@@ -530,12 +520,8 @@ LogicalResult moeq::buildKernels(ActQuantOp op, gpu::GPUModuleOp module) {
                                    ofRow);
     return k.fromF32(computeActivated(k, op, fetched, ofRow), element);
   };
-  source.staticColumns = ShapedType::isDynamic(inputColumns)
-                             ? inputColumns
-                             : inputColumns / halves;
-  source.width = ShapedType::isDynamic(inputColumns) ? 1 : kChunk;
-  while (source.width > 1 && source.staticColumns % source.width != 0)
-    source.width /= 2;
+  source.width = getCommonWidth(input, kChunk, source.staticColumns);
   source.offsets = op.getOffsets();
-  return buildQuantize(op, module, source);
+  return buildQuantize(op, module, source, source, getRowwise(op),
+                       getColumnwise(op), op.getRecipe());
 }

@@ -39,7 +39,12 @@ struct QuantizeSource {
   Value rows;
   /// The offsets of the groups of the result's rows, or null.
   Value offsets;
+  /// The column of place `place` where tiles count columns in another order, of
+  /// chunks that stay together; or null.
+  std::function<Value(KernelBuilder &, Value place)> columnAt;
 
+  /// The extents of numbers that `input` is made to, [.., columns * halves].
+  void setExtents(Value input, int64_t halves = 1);
   /// `width` numbers of a row.
   Value load(KernelBuilder &k, Value row, Value column, int64_t width) const {
     return compute(k, fetch(k, row, column, width), fetchOfRow(k, row));
@@ -75,6 +80,32 @@ void buildQuantizeTiles(Operation *op, gpu::GPUModuleOp module,
                         const QuantizeSource &source,
                         const QuantizeResult &rowwise,
                         const QuantizeResult &columnwise, RecipeAttr recipe);
+
+/// The kernels that quantize `source`: one for tiles, which reads `ofTiles`,
+/// and another for a rowwise result whose blocks do not fit in tiles. An error
+/// at `op` where there are none.
+LogicalResult buildQuantize(Operation *op, gpu::GPUModuleOp module,
+                            const QuantizeSource &source,
+                            const QuantizeSource &ofTiles,
+                            const QuantizeResult &rowwise,
+                            const QuantizeResult &columnwise,
+                            RecipeAttr recipe);
+
+/// The results of an op that quantizes, on memrefs.
+template <typename OpTy>
+QuantizeResult getRowwise(OpTy op) {
+  return op.getOuts().empty()
+             ? QuantizeResult()
+             : QuantizeResult{op.getOuts(),
+                              cast<ScaledType>(*op.getOutsFormat())};
+}
+template <typename OpTy>
+QuantizeResult getColumnwise(OpTy op) {
+  return op.getColumnwise().empty()
+             ? QuantizeResult()
+             : QuantizeResult{op.getColumnwise(),
+                              cast<ScaledType>(*op.getColumnwiseFormat())};
+}
 
 } // namespace mlir::moeq
 

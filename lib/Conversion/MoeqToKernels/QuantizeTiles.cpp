@@ -384,9 +384,8 @@ void TileQuantizer::storeTransposed(const RecipeEmitter::BlockScale &scale,
     Value piece = k.remU(number, k.index(pieces)),
           line = k.divU(number, k.index(pieces));
     Value at =
-        k.add(firstColumn,
-              k.add(k.mul(k.remU(line, k.index(kWarpSize)), k.index(kChunk)),
-                    k.divU(line, k.index(kWarpSize))));
+        columnAt(k.add(k.mul(k.remU(line, k.index(kWarpSize)), k.index(kChunk)),
+                       k.divU(line, k.index(kWarpSize))));
     Value row = k.add(firstRow, k.mul(piece, k.index(kPiece)));
     Value isNumber = base + shape.threads() <= count
                          ? Value()
@@ -415,8 +414,8 @@ void TileQuantizer::build() {
                                  k.index(shape.columns()));
   firstRow = k.mul(k.divU(k.block(), columnTiles), k.index(shape.rows()));
   firstColumn = k.mul(k.remU(k.block(), columnTiles), k.index(shape.columns()));
-  column = k.add(firstColumn, k.mul(shape.spansRows ? k.thread() : k.lane(),
-                                    k.index(kChunk)));
+  column =
+      columnAt(k.mul(shape.spansRows ? k.thread() : k.lane(), k.index(kChunk)));
   findRows();
   load();
   if (rowwise)

@@ -80,6 +80,11 @@ private:
   Value toIndex(Value number) {
     return arith::IndexCastUIOp::create(k, k.getIndexType(), number);
   }
+  /// The column of place `inTile` of the tile.
+  Value columnAt(Value inTile) {
+    Value place = k.add(firstColumn, inTile);
+    return source.columnAt ? source.columnAt(k, place) : place;
+  }
   void findRows();
   Value countFromFirst(Value end);
   Value isTileRow(Value row);

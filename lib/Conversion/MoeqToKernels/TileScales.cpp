@@ -159,7 +159,7 @@ void TileQuantizer::reduceColumns(Value partials, Value factors) {
       }
       RecipeEmitter::BlockScale scale =
           result.emitter.emitScale(e, chunks.toBits(largest));
-      Value at = k.add(firstColumn, inTile);
+      Value at = columnAt(inTile);
       Value first = k.add(rows.begin, k.mul(block, k.index(result.rowBlock)));
       Value isScale =
           k.both(k.ltU(first, rows.end), k.ltU(at, source.columns(k)));

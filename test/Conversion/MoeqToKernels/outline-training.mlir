@@ -2,14 +2,14 @@
 
 !mx = !moeq.scaled<f8E4M3FN, block = [32], scale = f8E8M0FNU>
 
-// The gradient in memory of its own, then its quantization.
+// One kernel, which computes the gradient of a column of gate and of up once.
+// CHECK-LABEL: llvm.func @gradient_act_quant_grad(
+// CHECK:         nvvm.shfl.sync bfly
 // CHECK-LABEL: func.func @gradient
 // CHECK-SAME:      %[[D:[^:]*]]: memref<?x64xbf16>, %[[X:[^:]*]]: memref<?x128xbf16>, %[[Q:[^:]*]]: memref<?x128xf8E4M3FN>
-// CHECK:         %[[DIM:.*]] = memref.dim %[[X]], %c0
-// CHECK:         %[[H:.*]] = memref.alloc(%[[DIM]]) : memref<?x128xf16>
-// CHECK:         gpu.launch_func @gradient_kernels::@gradient_activate_grad{{.*}}%[[H]]
-// CHECK:         gpu.launch_func @gradient_kernels::@gradient_quantize{{.*}}%[[H]]
-// CHECK:         memref.dealloc %[[H]]
+// CHECK-NOT:     memref.alloc
+// CHECK:         gpu.launch_func @gradient_kernels::@gradient_act_quant_grad{{.*}}%[[X]]
+// CHECK-NOT:     gpu.launch_func
 func.func @gradient(%d: memref<?x64xbf16>, %x: memref<?x128xbf16>, %q: memref<?x128xf8E4M3FN>, %s: memref<?x4xf8E8M0FNU>) {
   moeq.act_quant_grad grad(%d : memref<?x64xbf16>) input(%x : memref<?x128xbf16>)
       outs(%q, %s : memref<?x128xf8E4M3FN>, memref<?x4xf8E8M0FNU> as !mx) function(swiglu)
