@@ -93,15 +93,19 @@ class TensorCta:
         return self.product(kinds, operands)
 
     def llvm_inline_asm(self, op, operands, mask):
-        if op.attributes["asm_string"] == '"mov.b32 $0, $1;"':
+        text = op.attributes["asm_string"]
+        if text == '"mov.b32 $0, $1;"':
             return operands
+        if flip := re.match(r'"lop3.b32 \$0, \$1, (-?\d+), (-?\d+), 0x6a;"', text):
+            kept, flipped = np.array(flip.groups()).astype(np.int32)
+            return [(operands[0] & kept) ^ flipped]
         self.warps(mask)
-        if op.attributes["asm_string"].startswith('"wgmma.wait_group'):
+        if text.startswith('"wgmma.wait_group'):
             self.machine.matmul_registers = np.stack(operands, 1)
             return []
         kinds = re.search(
             r"mma\.sync\.aligned\.m16n8k32\.row\.col\.f32\.(\w+)\.(\w+)\.f32 ",
-            op.attributes["asm_string"],
+            text,
         ).groups()
         return self.product(kinds, operands)
 

@@ -15,16 +15,18 @@
 // | i8 | 14 | 2^k + low bits - (2^k or 2^k + sign), with 2^k as the exponent |
 // | i4, ui4 | 11 | 2^k + code - (2^k + bias), with 2^k as the exponent |
 // | f8E4M3FN, f8E5M2 | 18 | bytes to pairs, cvt to f16, f32 and bf16 |
-// | f4E2M1FN | 18 | the bits as those of a bf16 2^-126 times as large, times
+// | f4E2M1FN | 19 | the bits as those of a bf16 2^-126 times as large, times
 // 2^126 |
 //
-// Zero points add 4 subtractions or none, E8M0 scales 4 products.
+// Zero points add 4 subtractions or none, E8M0 scales 4 products. Those of
+// f4E2M1FN that are at most 1 are one factor with 2^126.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Patterns.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 using namespace mlir::moeq_gpu;
@@ -32,6 +34,8 @@ using namespace mlir::moeq_gpu;
 /// The rows and columns of the operand of one instruction, and of a chunk.
 static constexpr int64_t kInstructionRows = 64, kInstructionColumns = 16,
                          kChunkColumns = 64;
+/// The bits of the fraction of a bf16.
+static constexpr int64_t kFractionBits = 7;
 
 namespace {
 
@@ -63,36 +67,66 @@ public:
   void emitChunk(int64_t index, SmallVectorImpl<Value> &registers) {
     int64_t bits = format.getIntOrFloatBitWidth();
     SmallVector<Value> words = loadWords(index, bits / 4);
-    // Factors and zeros of the two rows of the thread, for each group.
-    SmallVector<std::array<Value, 2>> factors, offsets;
-    for (int64_t group = 0; group < groups; ++group)
-      for (auto [base, list] :
-           {std::pair{scaleRows, &factors}, {zeroRows, &offsets}})
-        if (base) {
-          std::array<Value, 2> &ofRows = list->emplace_back();
-          for (int64_t row : {0, 1}) {
-            Value code = loadByte(e.add(
-                base, (index * groups + group) * kInstructionRows + 8 * row));
-            ofRows[row] = base == scaleRows ? emitScale(code) : emitZero(code);
-          }
-        }
+    SmallVector<RowPair> codes = loadOfRows(scaleRows, index),
+                         zeros = loadOfRows(zeroRows, index);
     constexpr int64_t steps = kChunkColumns / kInstructionColumns;
-    for (int64_t step = 0; step < steps; ++step) {
-      int64_t group = step * groups / steps;
-      SmallVector<Value, 4> pairs =
-          emitValues(ArrayRef<Value>(words).slice(step * bits / 4, bits / 4));
-      for (auto [i, pair] : llvm::enumerate(pairs)) {
-        if (!offsets.empty())
-          pair = arith::SubFOp::create(e.b, e.loc, pair, offsets[group][i % 2]);
-        if (!factors.empty())
-          pair = arith::MulFOp::create(e.b, e.loc, pair, factors[group][i % 2]);
-        registers.push_back(
-            LLVM::BitcastOp::create(e.b, e.loc, e.b.getI32Type(), pair));
-      }
-    }
+    SmallVector<Value> pairs;
+    for (int64_t step = 0; step < steps; ++step)
+      llvm::append_range(pairs, emitValues(ArrayRef<Value>(words).slice(
+                                    step * bits / 4, bits / 4)));
+    if (!zeros.empty())
+      pairs = mapPairs<arith::SubFOp>(
+          pairs, zeros, [&](Value code) { return emitZero(code); });
+    auto multiply = [&](ArrayRef<Value> by) {
+      return mapPairs<arith::MulFOp>(
+          by, codes, [&](Value code) { return emitScale(code); });
+    };
+    if (isFloat4() && !codes.empty())
+      pairs = emitScaledFloat4(pairs, codes, multiply);
+    else if (isFloat4())
+      pairs = unbias(pairs);
+    else if (!codes.empty())
+      pairs = multiply(pairs);
+    for (Value pair : pairs)
+      registers.push_back(
+          LLVM::BitcastOp::create(e.b, e.loc, e.b.getI32Type(), pair));
   }
 
 private:
+  /// What the two rows of a thread have.
+  using RowPair = std::array<Value, 2>;
+
+  bool isFloat4() const { return isa<Float4E2M1FNType>(format); }
+
+  /// The bytes of chunk `index` of the vector at `rows`, for each group; none
+  /// where there is no such vector.
+  SmallVector<RowPair> loadOfRows(Value rows, int64_t index) {
+    SmallVector<RowPair> bytes;
+    for (int64_t group = 0; rows && group < groups; ++group) {
+      RowPair &ofRows = bytes.emplace_back();
+      for (int64_t row : {0, 1})
+        ofRows[row] = loadByte(
+            e.add(rows, (index * groups + group) * kInstructionRows + 8 * row));
+    }
+    return bytes;
+  }
+
+  /// OpTy of each pair of values and what `convert` makes of the byte of its
+  /// row and group. Register i has row i mod 2.
+  template <typename OpTy>
+  SmallVector<Value> mapPairs(ArrayRef<Value> pairs, ArrayRef<RowPair> bytes,
+                              function_ref<Value(Value)> convert) {
+    SmallVector<RowPair> converted;
+    for (RowPair ofRows : bytes)
+      converted.push_back({convert(ofRows[0]), convert(ofRows[1])});
+    SmallVector<Value> results;
+    for (auto [i, pair] : llvm::enumerate(pairs)) {
+      Value other = converted[i * converted.size() / pairs.size()][i % 2];
+      results.push_back(OpTy::create(e.b, e.loc, pair, other));
+    }
+    return results;
+  }
+
   // Volatile, so that they stay between the waits and releases of the ring.
   Value load(Type type, Value address, int64_t alignment) {
     return LLVM::LoadOp::create(e.b, e.loc, type, e.shared(address), alignment,
@@ -129,6 +163,20 @@ private:
     return by < 0 ? shl(x, -by) : shr(x, by);
   }
   Value mask(Value x, int64_t bits) { return e.bitAnd(x, e.i32(twice(bits))); }
+  /// The bits `kept` of both halves, with `flipped` ones changed. As one
+  /// instruction: ptxas makes two of operations with two constants.
+  Value maskAndFlip(Value x, int64_t kept, int64_t flipped) {
+    std::string text = llvm::formatv("lop3.b32 $0, $1, {0}, {1}, 0x6a;",
+                                     twice(kept), twice(flipped));
+    return LLVM::InlineAsmOp::create(
+               e.b, e.loc, e.b.getI32Type(), x, text, "=r,r",
+               /*has_side_effects=*/false, /*is_align_stack=*/false,
+               LLVM::tailcallkind::TailCallKind::None,
+               LLVM::AsmDialectAttr::get(e.b.getContext(),
+                                         LLVM::AsmDialect::AD_ATT),
+               /*operand_attrs=*/ArrayAttr())
+        .getResult(0);
+  }
   /// 16 bits in both halves of a word.
   static int64_t twice(int64_t bits) {
     return static_cast<int32_t>(static_cast<uint32_t>(bits) * 0x10001u);
@@ -175,23 +223,21 @@ private:
   /// Bytes `half` and `half` + 2 of a word: low 7 bits, less 128 times the
   /// sign.
   Value emitInteger8(Value word, int64_t half) {
-    Value bytes = shr(word, 8 * half), unit = e.i32(twice(getUnitBits()));
+    Value bytes = shr(word, 8 * half);
     if (element.isBF16())
-      return sub(asPair(e.bitOr(mask(bytes, 0x7f), unit)),
-                 asPair(e.bitOr(mask(bytes, 0x80), unit)));
+      return sub(asPair(maskAndFlip(bytes, 0x7f, getUnitBits())),
+                 asPair(maskAndFlip(bytes, 0x80, getUnitBits())));
     // A byte with the sign changed is 128 more, and fits in the fraction.
-    Value biased =
-        e.bitXor(mask(bytes, 0xff), e.i32(twice(getUnitBits() | 0x80)));
-    return sub(asPair(biased), pairOf(getUnit() + 128));
+    return sub(asPair(maskAndFlip(bytes, 0xff, getUnitBits() | 0x80)),
+               pairOf(getUnit() + 128));
   }
 
   /// Nibbles i and i + 4; a signed one with its sign changed is 8 more.
   Value emitInteger4(Value word, int64_t i) {
     bool isSigned = !format.isUnsignedInteger();
-    Value code = mask(shr(word, 4 * i), 0xf);
-    Value biased =
-        e.bitXor(code, e.i32(twice(getUnitBits() | (isSigned ? 8 : 0))));
-    return sub(asPair(biased), pairOf(getUnit() + (isSigned ? 8 : 0)));
+    int64_t bias = isSigned ? 8 : 0;
+    return sub(asPair(maskAndFlip(shr(word, 4 * i), 0xf, getUnitBits() | bias)),
+               pairOf(getUnit() + bias));
   }
 
   /// Bytes `half` and `half` + 2, by f32, where all of them are exact.
@@ -208,22 +254,58 @@ private:
   }
 
   /// Nibbles i and i + 4: sign, two bits of exponent, and the fraction's first
-  /// one, in the places that they have in a bf16.
+  /// one, in the places that they have in a bf16 2^-126 times as large, or in
+  /// an f16 2^-14 times.
   Value emitFloat4(Value word, int64_t i) {
-    // By f16 they are 2^-14 times as large, and 2^-126 by bf16.
     int64_t lowest = element.isBF16() ? 6 : 9;
     Value magnitude = mask(shrOrShl(word, 4 * i - lowest), 7 << lowest);
     Value sign = mask(shrOrShl(word, 4 * i - 12), 0x8000);
-    return arith::MulFOp::create(e.b, e.loc, asPair(e.bitOr(magnitude, sign)),
-                                 pairOf(element.isBF16() ? 0x1p126 : 0x1p14));
+    return asPair(e.bitOr(magnitude, sign));
+  }
+
+  /// The values of what emitFloat4 gives.
+  SmallVector<Value> unbias(ArrayRef<Value> pairs) {
+    Value factor = pairOf(element.isBF16() ? 0x1p126 : 0x1p14);
+    return llvm::map_to_vector(pairs, [&](Value pair) -> Value {
+      return arith::MulFOp::create(e.b, e.loc, pair, factor);
+    });
+  }
+
+  /// Scales up to 1 and 2^126 are one factor, which bf16 has; where the warp
+  /// has a larger one, they are two.
+  SmallVector<Value>
+  emitScaledFloat4(ArrayRef<Value> pairs, ArrayRef<RowPair> codes,
+                   function_ref<SmallVector<Value>(ArrayRef<Value>)> multiply) {
+    constexpr int64_t one = 127;
+    Value all = codes[0][0];
+    for (RowPair ofRows : codes)
+      for (Value code : ofRows)
+        all = e.bitOr(all, code);
+    Value isLarge = e.compare(arith::CmpIPredicate::ugt, all, e.i32(one));
+    Value isSmall = e.equal(e.ballot(isLarge), 0);
+    SmallVector<Type> types(pairs.size(), pairType);
+    auto split = scf::IfOp::create(e.b, e.loc, types, isSmall,
+                                   /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(e.b);
+    e.b.setInsertionPointToStart(split.thenBlock());
+    auto emitFactor = [&](Value code) {
+      return asPair(e.add(e.mul(code, twice(1 << kFractionBits)),
+                          twice(126 << kFractionBits)));
+    };
+    SmallVector<Value> scaled =
+        mapPairs<arith::MulFOp>(pairs, codes, emitFactor);
+    scf::YieldOp::create(e.b, e.loc, scaled);
+    e.b.setInsertionPointToStart(split.elseBlock());
+    scf::YieldOp::create(e.b, e.loc, multiply(unbias(pairs)));
+    return SmallVector<Value>(split.getResults());
   }
 
   /// 2^(code - 127) as a bf16 in both halves: a NaN for 255, and for 0 the
   /// subnormal half of the least normal one.
   Value emitScale(Value code) {
     Value isEdge = e.equal(e.bitAnd(e.add(code, 1), e.i32(0xfe)), 0);
-    Value bits = e.bitOr(shl(code, 7), e.select(isEdge, e.i32(0x40), e.i32(0)));
-    return asPair(e.mul(bits, 0x10001));
+    Value half = e.select(isEdge, e.i32(twice(0x40)), e.i32(0));
+    return asPair(e.bitOr(e.mul(code, twice(1 << kFractionBits)), half));
   }
 
   /// A signed byte as a float in both halves.
