@@ -38,7 +38,10 @@ struct Origin {
 
 static constexpr Level kLevels[] = {
     {"1-layer", [](OpPassManager &, const ToPtxOptions &) {}},
-    {"2-ops", [](OpPassManager &pm, const ToPtxOptions &) { buildToOps(pm); }},
+    {"2-ops",
+     [](OpPassManager &pm, const ToPtxOptions &options) {
+       buildToOps(pm, options.form);
+     }},
     {"3-tiles",
      [](OpPassManager &pm, const ToPtxOptions &options) {
        buildToTiles(pm, options.variants);
@@ -143,6 +146,7 @@ FailureOr<Compiled> mlir::moeq::compileModule(ModuleOp module,
   pipeline.optLevel = options.optLevel;
   pipeline.toolkit = options.toolkit;
   pipeline.variants = options.variants;
+  pipeline.form = options.form;
   Compiled compiled;
   for (const auto &[i, level] : llvm::enumerate(kLevels)) {
     PassManager pm(module.getContext(), ModuleOp::getOperationName());

@@ -14,9 +14,10 @@ using namespace mlir;
 using namespace mlir::moeq;
 
 /// Levels 1 to 4.
-static void buildToLevel4(OpPassManager &pm, int64_t variants) {
-  buildToOps(pm);
-  buildToTiles(pm, variants);
+template <typename OptionsTy>
+static void buildToLevel4(OpPassManager &pm, const OptionsTy &options) {
+  buildToOps(pm, options.form);
+  buildToTiles(pm, options.variants);
   buildToKernels(pm);
 }
 
@@ -27,14 +28,14 @@ void mlir::moeq::registerPipelines() {
         AttachTargetOptions target;
         target.chip = options.chip;
         pm.addPass(createAttachTarget(target));
-        buildToLevel4(pm, options.variants);
+        buildToLevel4(pm, options);
       });
   PassPipelineRegistration<ToPtxOptions>(
       "moeq-to-ptx", "Lower layers, ops or kernels to PTX",
       [](OpPassManager &pm, const ToPtxOptions &options) {
         pm.addPass(createAttachTarget(
             {options.chip, options.ptxVersion, options.optLevel}));
-        buildToLevel4(pm, options.variants);
+        buildToLevel4(pm, options);
         buildToHardware(pm, options);
         buildToBinary(pm, options);
       });

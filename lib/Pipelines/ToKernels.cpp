@@ -15,9 +15,16 @@
 using namespace mlir;
 using namespace mlir::moeq;
 
-void mlir::moeq::buildToOps(OpPassManager &pm) {
+void mlir::moeq::buildToOps(OpPassManager &pm, DecomposeForm form) {
   pm.addPass(createMoeqDecompose());
   pm.addPass(createMoeqFuse());
+  // After fusing: what is merged into a grouped matmul stays with its experts.
+  if (form == DecomposeForm::Linear) {
+    MoeqDecomposeOptions linear;
+    linear.form = form;
+    linear.deviceOffsets = true;
+    pm.addPass(createMoeqDecompose(linear));
+  }
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
 }

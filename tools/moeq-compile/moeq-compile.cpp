@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "moeq/Pipelines/Compile.h"
+#include "moeq/Pipelines/Pipelines.h"
 #include "moeq/RegisterAll.h"
 
 #include "mlir/IR/Remarks.h"
@@ -60,6 +61,9 @@ cl::opt<int64_t>
              cl::desc("The most kernels of a matmul, each for a range of rows "
                       "(default 1)"),
              cl::cat(category));
+cl::opt<DecomposeForm> form("form", cl::init(DecomposeForm::Grouped),
+                            cl::desc("Form of a grouped matmul"),
+                            getDecomposeFormValues(), cl::cat(category));
 cl::opt<std::string>
     toolkit("toolkit",
             cl::desc("The only folder to look for the CUDA toolkit in"),
@@ -71,7 +75,7 @@ cl::opt<bool> remarks("remarks", cl::desc("Print why a kernel took its path"),
 static LogicalResult compile(ModuleOp module) {
   CompileOptions options{
       chip,   ptxVersion, optLevel, toolkit, Cubins::WherePtxasIs,
-      stages, configs,    variants};
+      stages, configs,    variants, form};
   bool byDefault = emits.empty();
   auto isAsked = [&](Emit what) { return llvm::is_contained(emits, what); };
   if (!byDefault)

@@ -12,6 +12,7 @@
 #ifndef MOEQ_PIPELINES_COMPILE_H
 #define MOEQ_PIPELINES_COMPILE_H
 
+#include "moeq/Dialect/Moeq/Transforms/Passes.h"
 #include "moeq/Target/CudaToolkit.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -36,6 +37,7 @@ struct CompileOptions {
   std::string configs;
   /// The most kernels of a matmul, each for a range of rows.
   int64_t variants = 1;
+  DecomposeForm form = DecomposeForm::Grouped;
 };
 
 struct CompiledKernel {

@@ -13,10 +13,20 @@
 #ifndef MOEQ_PIPELINES_PIPELINES_H
 #define MOEQ_PIPELINES_PIPELINES_H
 
+#include "moeq/Dialect/Moeq/Transforms/Passes.h"
+
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassOptions.h"
 
 namespace mlir::moeq {
+
+/// The forms of a grouped matmul on a GPU, for an option.
+inline llvm::cl::ValuesClass getDecomposeFormValues() {
+  return llvm::cl::values(
+      clEnumValN(DecomposeForm::Grouped, "grouped", "a kernel (default)"),
+      clEnumValN(DecomposeForm::Linear, "linear",
+                 "a kernel an expert, which finds its rows on the device"));
+}
 
 /// Options of `moeq-to-kernels`.
 struct ToKernelsOptions : PassPipelineOptions<ToKernelsOptions> {
@@ -25,6 +35,9 @@ struct ToKernelsOptions : PassPipelineOptions<ToKernelsOptions> {
       llvm::cl::desc(
           "Chip, such as sm_90a (default: the module's, else sm_90a)"),
       llvm::cl::init("")};
+  Option<DecomposeForm> form{
+      *this, "form", llvm::cl::desc("Form of a grouped matmul"),
+      llvm::cl::init(DecomposeForm::Grouped), getDecomposeFormValues()};
   Option<int64_t> variants{
       *this, "variants",
       llvm::cl::desc("The most kernels of a matmul, each for a range of rows "
@@ -44,6 +57,9 @@ struct ToPtxOptions : PassPipelineOptions<ToPtxOptions> {
       llvm::cl::desc(
           "PTX ISA to emit, such as 80 for 8.0 (default 0: the chip's)"),
       llvm::cl::init(0)};
+  Option<DecomposeForm> form{
+      *this, "form", llvm::cl::desc("Form of a grouped matmul"),
+      llvm::cl::init(DecomposeForm::Grouped), getDecomposeFormValues()};
   Option<int64_t> variants{
       *this, "variants",
       llvm::cl::desc("The most kernels of a matmul, each for a range of rows "
@@ -65,7 +81,7 @@ struct ToPtxOptions : PassPipelineOptions<ToPtxOptions> {
 };
 
 /// Level 1 to level 2: layers to ops, merged where the bits stay the same.
-void buildToOps(OpPassManager &pm);
+void buildToOps(OpPassManager &pm, DecomposeForm form = DecomposeForm::Grouped);
 /// Level 2 to level 3: tensors to memrefs, ops to tiles where a kernel has
 /// them. The module names its chip. A matmul gets up to `variants` kernels,
 /// each for a range of rows.
