@@ -256,6 +256,20 @@ bool RecipeEmitter::divides() const {
   return recipe.getApply() == ScaleApply::Divide && !isE8M0;
 }
 
+bool RecipeEmitter::quotientsFit() const {
+  return !isAffine && !scaled.isPacked() && scaled.getScale().isF32() &&
+         recipe.getNonfinite() == Nonfinite::Propagate &&
+         (!isInteger || lo <= -hi);
+}
+
+Value RecipeEmitter::emitCodeOfQuotient(Elementwise &e, Value quotient) const {
+  if (!isInteger)
+    return emitFromF32(e, quotient, cast<FloatType>(scaled.getValue()));
+  // Beside 1.5 * 2^23 the unit in the last place is 1, and the low bits are the
+  // nearest integer, ties to even.
+  return e.truncateToI8(e.toBits(e.add(quotient, 0x1.8p23f)));
+}
+
 Value RecipeEmitter::emitCode(Elementwise &e, const BlockScale &scale,
                               Value x) const {
   Value q = divides() ? e.div(x, scale.factor) : e.mul(x, scale.factor);

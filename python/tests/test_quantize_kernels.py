@@ -128,12 +128,22 @@ def test_elements(recipe, element):
 )
 def test_rows_of_groups(recipe, format, layout):
     rng = rng_of(recipe, layout)
-    for counts, columns in (([33, 0, 127], 72), ([2], 2056)):
+    for counts, columns in (([33, 0, 127], 72), ([2], 2056), ([3], 264)):
         for groups in (0, len(counts)):
             if groups == 0 and layout != "row_major":
                 continue
             row = replace(format, layout=layout, groups=groups)
             check(sample(rng, sum(counts) + 3, columns), recipe, row, None, offsets_of(counts))
+
+
+@pytest.mark.parametrize("value", ["f8E4M3FN", "i8"])
+def test_quotients_of_rows(value):
+    """Scales of all sizes: quotients come from reciprocals unless scales are extreme."""
+    rng = rng_of("quotients", value)
+    x = sample(rng, 40, 264)
+    x = x.astype(np.float32) * np.exp2(rng.integers(-110, 110, (40, 1))).astype(np.float32)
+    x = formats.round_to(x, "bf16")
+    check(x, "amax", Format(value, PER_ROW), None)
 
 
 @pytest.mark.parametrize("recipe", ["te", "vllm_group", "torchao"])

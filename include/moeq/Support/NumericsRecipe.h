@@ -54,6 +54,12 @@ public:
   Value emitCode(Elementwise &e, const BlockScale &scale, Value x) const;
   /// Whether emitCode divides by the factor, rather than multiplies by it.
   bool divides() const;
+  /// Whether the quotients of a block are numbers that round to values of the
+  /// type, unless its factor is a NaN: not where a scale is rounded or limited
+  /// to a type, or where Inf has one.
+  bool quotientsFit() const;
+  /// The code of such a quotient. Integers are not clamped.
+  Value emitCodeOfQuotient(Elementwise &e, Value quotient) const;
 
 private:
   /// The scale before it is stored, and its reciprocal where the recipe forms

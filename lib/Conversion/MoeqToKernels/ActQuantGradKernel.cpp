@@ -220,7 +220,7 @@ InputGradient::getPairedSource(const QuantizeResult &rowwise) {
   run = ShapedType::isDynamic(block) ? kChunk : std::max(block, kChunk);
   if (layout == GateLayout::Interleaved64)
     run = std::min(run, kGateGroup);
-  if (2 * run > kTileColumns || kTileColumns % run != 0 ||
+  if (2 * run > kWarpColumns || kWarpColumns % run != 0 ||
       source.staticColumns % (2 * run) != 0)
     return std::nullopt;
   source.fetch = [self = *this](KernelBuilder &k, Value row, Value column,
@@ -231,6 +231,7 @@ InputGradient::getPairedSource(const QuantizeResult &rowwise) {
                                   Value weight) mutable {
     return self.computePair(k, fetched, weight);
   };
+  source.placesOfTurn = 2 * run;
   source.columnAt = [self = *this](KernelBuilder &k, Value place) mutable {
     return self.columnOfPlace(k, place);
   };

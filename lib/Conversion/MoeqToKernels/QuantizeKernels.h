@@ -40,8 +40,10 @@ struct QuantizeSource {
   /// The offsets of the groups of the result's rows, or null.
   Value offsets;
   /// The column of place `place` where tiles count columns in another order, of
-  /// chunks that stay together; or null.
+  /// chunks that stay together; or null. A tile has whole turns of so many
+  /// places.
   std::function<Value(KernelBuilder &, Value place)> columnAt;
+  int64_t placesOfTurn = 1;
 
   /// The extents of numbers that `input` is made to, [.., columns * halves].
   void setExtents(Value input, int64_t halves = 1);

@@ -5,11 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A CTA has a tile of rows and 256 columns. A warp has some of its rows, of
-// which a lane has a chunk each: what a warp loads or stores of a row is
-// contiguous, and all loads are in flight before the first is used. Where a
-// block is a whole row the warps lie side by side instead, and all have the
-// same few rows. Transposed codes go through shared memory.
+// A CTA has a tile of rows and columns. Lanes side by side have a chunk each of
+// some of its rows: what a warp loads or stores of a row is contiguous, and all
+// loads are in flight before the first is used. Where a block is a whole row,
+// so is a tile, or a few. Transposed codes go through shared memory.
 //
 // Rows of groups are counted in padded ones, so that a tile has rows of one
 // group, and zeros are stored by the same code as scales and codes.
@@ -27,9 +26,6 @@ using namespace mlir::moeq;
 
 /// The bytes of transposed codes that are stored at once.
 static constexpr int64_t kPiece = 16;
-
-/// The longest row that the warps of a CTA have together.
-static constexpr int64_t kMaxSpan = 16 * kTileColumns;
 
 TileQuantizer::TileQuantizer(Operation *op, gpu::GPUModuleOp module,
                              const QuantizeSource &source,
@@ -88,16 +84,16 @@ Value TileQuantizer::countToCover(OpBuilder &b, bool onHost, bool ofRows) {
 // Loads
 //===----------------------------------------------------------------------===//
 
-/// What is loaded of a row for this lane's chunk: columns that do not exist
+/// What is loaded of a row for the chunk at `column`: columns that do not exist
 /// repeat the last ones.
-SmallVector<Value> TileQuantizer::fetch(Value row) {
-  Value columns = source.columns(k);
+SmallVector<Value> TileQuantizer::fetch(Value row, Value column) {
+  Value end = source.columns(k);
   if (hasWholeChunks)
-    return source.fetch(k, row, k.minU(column, k.sub(columns, k.index(kChunk))),
+    return source.fetch(k, row, k.minU(column, k.sub(end, k.index(kChunk))),
                         kChunk);
   SmallVector<SmallVector<Value>> parts;
   for (int64_t i = 0; i < kChunk; ++i) {
-    Value at = k.minU(k.add(column, k.index(i)), k.sub(columns, k.index(1)));
+    Value at = k.minU(k.add(column, k.index(i)), k.sub(end, k.index(1)));
     SmallVector<Value> fetched = source.fetch(k, row, at, 1);
     parts.resize(fetched.size());
     for (auto [part, value] : llvm::zip_equal(parts, fetched))
@@ -110,8 +106,9 @@ SmallVector<Value> TileQuantizer::fetch(Value row) {
   return result;
 }
 
-/// Zeros in the columns that do not exist.
-Value TileQuantizer::maskColumns(Value numbers) {
+/// The numbers of the chunk at `column` with zeros in the columns that do not
+/// exist.
+Value TileQuantizer::maskColumns(Value numbers, Value column) {
   if (hasWholeChunks)
     return numbers;
   SmallVector<Value> elements;
@@ -140,9 +137,10 @@ void TileQuantizer::findRows() {
   }
   // Rows of no group can be read, but not their places in `source.rows`.
   readEnd = hasPaddedRows || source.rows ? rows.end : end;
-  rowInWarp0 = shape.spansRows
+  rowInTile0 = shape.teams() == 1
                    ? k.i32(0)
-                   : toI32(k.mul(k.warp(), k.index(shape.rowsPerWarp)));
+                   : toI32(k.mul(k.divU(k.thread(), k.index(shape.lanes)),
+                                 k.index(shape.laneRows)));
   rowCount = countFromFirst(rows.end);
   if (begin)
     rowSkip = countFromFirst(begin);
@@ -161,22 +159,29 @@ Value TileQuantizer::isTileRow(Value row) {
 }
 
 void TileQuantizer::load() {
-  Value columns = source.columns(k);
-  hasColumn = k.ltU(column, columns);
+  Value end = source.columns(k);
+  for (int64_t i = 0; i < shape.laneChunks; ++i) {
+    Value lane = k.add(laneInRow(), k.index(i * shape.lanes));
+    columns.push_back(columnAt(k.mul(lane, k.index(kChunk))));
+    hasColumn.push_back(k.ltU(columns[i], end));
+  }
   // Loads come first, and are not guarded one by one: rows past the end repeat
   // the last one, which is of the same block, as do columns.
   Value hasRows = k.ltU(rows.begin, readEnd);
   hasRows = k.both(hasRows, k.ltU(k.index(0), source.sourceRows(k)));
-  hasRows = k.both(hasRows, k.ltU(k.index(0), columns));
+  hasRows = k.both(hasRows, k.ltU(k.index(0), end));
   Value last = arith::SubIOp::create(k, countFromFirst(readEnd), k.i32(1));
-  SmallVector<size_t> counts;
+  // What was loaded: each chunk's values, then what belongs to rows, and
+  // whether these come from somewhere.
+  SmallVector<size_t> chunkEnds;
+  size_t ofRowsBegin, hasSourceBegin;
   SmallVector<Type> types;
   SmallVector<Value> loaded = k.ifElse(
       hasRows,
       [&] {
         SmallVector<Value> values, sources, hasSource;
-        for (int64_t i = 0; i < shape.rowsPerWarp; ++i) {
-          Value inTile = arith::MinUIOp::create(k, rowInWarp(i), last);
+        for (int64_t i = 0; i < shape.laneRows; ++i) {
+          Value inTile = arith::MinUIOp::create(k, rowInTile(i), last);
           sources.push_back(k.add(rows.begin, toIndex(inTile)));
           if (!source.rows)
             continue;
@@ -184,12 +189,16 @@ void TileQuantizer::load() {
           hasSource.push_back(k.isNonNegative(index));
           sources[i] = k.select(hasSource[i], index, k.index(0));
         }
-        for (int64_t i = 0; i < shape.rowsPerWarp; ++i) {
-          llvm::append_range(values, fetch(sources[i]));
-          if (Value ofRow = source.fetchOfRow(k, sources[i]))
+        for (Value row : sources)
+          for (Value column : columns) {
+            llvm::append_range(values, fetch(row, column));
+            chunkEnds.push_back(values.size());
+          }
+        ofRowsBegin = values.size();
+        for (Value row : sources)
+          if (Value ofRow = source.fetchOfRow(k, row))
             values.push_back(ofRow);
-          counts.push_back(values.size());
-        }
+        hasSourceBegin = values.size();
         llvm::append_range(values, hasSource);
         llvm::append_range(types, TypeRange(ValueRange(values)));
         return values;
@@ -201,25 +210,26 @@ void TileQuantizer::load() {
               k, cast<TypedAttr>(k.getZeroAttr(type))));
         return zeros;
       });
-  for (int64_t i = 0; i < shape.rowsPerWarp; ++i) {
-    size_t begin = i == 0 ? 0 : counts[i - 1];
-    ArrayRef<Value> fetched = ArrayRef(loaded).slice(begin, counts[i] - begin);
+  ArrayRef<Value> chunkValues(loaded);
+  for (int64_t i = 0; i < shape.laneRows; ++i) {
+    rowNumbers.push_back(k.add(rows.begin, toIndex(rowInTile(i))));
+    inColumns.push_back(k.both(isTileRow(rowInTile(i)), hasRows));
+    isRow.push_back(inColumns[i]);
+    if (source.rows)
+      isRow[i] = k.both(isRow[i], loaded[hasSourceBegin + i]);
     Value ofRow;
-    if (!isa<VectorType>(fetched.back().getType())) {
-      ofRow = fetched.back();
-      fetched = fetched.drop_back();
+    if (hasSourceBegin > ofRowsBegin)
+      ofRow = loaded[ofRowsBegin + i];
+    for (Value column : columns) {
+      size_t begin = rowChunks.empty() ? 0 : chunkEnds[rowChunks.size() - 1];
+      size_t size = chunkEnds[rowChunks.size()] - begin;
+      Value numbers = source.compute(k, chunkValues.slice(begin, size), ofRow);
+      Value chunk = chunks.fromElements(maskColumns(numbers, column));
+      if (source.rows)
+        chunk = k.select(isRow[i], chunk, chunks.zero());
+      rowChunks.push_back(chunk);
+      rowMagnitudes.push_back(chunks.magnitudes(chunk));
     }
-    Value numbers = maskColumns(source.compute(k, fetched, ofRow));
-    rowNumbers.push_back(k.add(rows.begin, toIndex(rowInWarp(i))));
-    isRow.push_back(k.both(isTileRow(rowInWarp(i)), hasRows));
-    inColumns.push_back(isRow.back());
-    rowChunks.push_back(chunks.fromElements(numbers));
-    if (source.rows) {
-      isRow.back() = k.both(isRow.back(), loaded[counts.back() + i]);
-      rowChunks.back() =
-          k.select(isRow.back(), rowChunks.back(), chunks.zero());
-    }
-    rowMagnitudes.push_back(chunks.magnitudes(rowChunks.back()));
   }
 }
 
@@ -235,12 +245,13 @@ Value TileQuantizer::asBytes(Value codes) {
              : Value(arith::BitcastOp::create(k, bytes, codes));
 }
 
-/// Stores the codes of this lane's chunk.
+/// Stores the codes of chunk `chunk` of a row.
 void TileQuantizer::storeCodes(const TileResult &result, Value codes, Value row,
-                               Value isRow) {
+                               Value isRow, int64_t chunk) {
   codes = asBytes(codes);
+  Value column = columns[chunk];
   if (hasWholeChunks && KernelBuilder::isAligned(result.values, kChunk))
-    return k.ifThen(k.both(isRow, hasColumn),
+    return k.ifThen(k.both(isRow, hasColumn[chunk]),
                     [&] { k.store(codes, result.values, {row, column}); });
   for (int64_t i = 0; i < kChunk; ++i) {
     Value at = k.add(column, k.index(i));
@@ -251,43 +262,61 @@ void TileQuantizer::storeCodes(const TileResult &result, Value codes, Value row,
 }
 
 /// x / divisor, correctly rounded, of the reciprocal, correctly rounded too:
-/// one step from a product that is off by less than 2 units in the last place
-/// makes it faithful, and from such a one another makes it exact (P. Markstein,
-/// "Computation of elementary functions on the IBM RISC System/6000", 1990).
-/// Quotients too small for exact remainders are 0 as codes, with x's sign.
+/// one step makes a product that is off by less than 2 units in the last place
+/// faithful, and another makes such a one exact (P. Markstein, "Computation of
+/// elementary functions on the IBM RISC System/6000", 1990). For all numbers of
+/// up to 11 bits and all divisors the first is exact already: there are 2^33
+/// pairs, and all were tried. A zero keeps its sign; quotients too small for
+/// exact remainders keep it too, and are 0 as codes.
 Value TileQuantizer::divideByReciprocal(Value x, Value divisor) {
-  Value reciprocal = k.splat(e.div(e.f32(divisor, 1.0f), divisor), kChunk);
-  Value minusDivisor = k.splat(e.neg(divisor), kChunk);
-  Value quotient = e.mul(x, reciprocal);
-  for (int step = 0; step < 2; ++step)
-    quotient = e.fma(e.fma(quotient, minusDivisor, x), reciprocal, quotient);
-  return e.fromBits(e.orI(e.andI(e.toBits(quotient), 0x7fffffff),
-                          e.andI(e.toBits(x), 0x80000000)));
+  Value reciprocal = e.div(e.f32(divisor, 1.0f), divisor);
+  Value minusReciprocal = k.splat(e.neg(reciprocal), kChunk);
+  Value quotient = e.mul(x, k.splat(reciprocal, kChunk));
+  divisor = k.splat(divisor, kChunk);
+  int steps = source.element.getIntOrFloatBitWidth() == 16 ? 1 : 2;
+  for (int step = 0; step < steps; ++step)
+    quotient =
+        e.fma(e.fma(quotient, divisor, e.neg(x)), minusReciprocal, quotient);
+  return quotient;
 }
 
-/// The codes of a chunk whose scale has the scalar `factor`.
-Value TileQuantizer::emitRowCodes(Value factor, Value x) {
-  auto emitCodes = [&](Value factor, Value x) -> SmallVector<Value> {
+/// The codes of the chunks of a row whose scale has the scalar `factor`.
+SmallVector<Value> TileQuantizer::emitRowCodes(Value factor,
+                                               ArrayRef<Value> chunksOfRow) {
+  const RecipeEmitter &emitter = rowwise->emitter;
+  auto ofEach = [&](function_ref<Value(Value)> emit) {
+    return llvm::map_to_vector(chunksOfRow, [&](Value chunk) {
+      return asBytes(emit(chunks.toF32(chunk)));
+    });
+  };
+  auto emitCodes = [&] {
     RecipeEmitter::BlockScale scale;
     scale.factor = k.splat(factor, kChunk);
-    return {asBytes(rowwise->emitter.emitCode(e, scale, x))};
+    return ofEach([&](Value x) { return emitter.emitCode(e, scale, x); });
   };
-  if (!rowwise->emitter.divides())
-    return emitCodes(factor, x)[0];
+  if (!emitter.divides() || !emitter.quotientsFit())
+    return emitCodes();
   // The range has what scales are in practice: no overflow, and quotients that
   // underflow are below any code.
   Value isUsual = k.both(e.compare(arith::CmpFPredicate::OGT, factor, 0x1p-60f),
                          e.compare(arith::CmpFPredicate::OLT, factor, 0x1p60f));
   return k.ifElse(
       isUsual,
-      [&] { return emitCodes(k.f32(1.0f), divideByReciprocal(x, factor)); },
-      [&] { return emitCodes(factor, x); })[0];
+      [&] {
+        return ofEach([&](Value x) {
+          return emitter.emitCodeOfQuotient(e, divideByReciprocal(x, factor));
+        });
+      },
+      emitCodes);
 }
 
 void TileQuantizer::quantizeRows() {
   for (auto [i, factor] : llvm::enumerate(formRowScales())) {
-    Value codes = emitRowCodes(factor, chunks.toF32(rowChunks[i]));
-    storeCodes(*rowwise, codes, rowNumbers[i], isRow[i]);
+    SmallVector<Value> codes =
+        emitRowCodes(factor, ArrayRef(rowChunks).slice(i * shape.laneChunks,
+                                                       shape.laneChunks));
+    for (auto [chunk, ofChunk] : llvm::enumerate(codes))
+      storeCodes(*rowwise, ofChunk, rowNumbers[i], isRow[i], chunk);
   }
 }
 
@@ -297,21 +326,22 @@ void TileQuantizer::quantizeRows() {
 
 void TileQuantizer::quantizeColumns() {
   const TileResult &result = *columnwise;
-  // Maxima of all warps are there before the codes that are transposed are.
-  int64_t partialBytes = shape.warps * kTileColumns *
+  // Maxima of all teams are there before the codes that are transposed are.
+  int64_t partialBytes = shape.teams() * partialPitch() *
                          chunks.getMagnitudeType().getIntOrFloatBitWidth() / 8;
   int64_t tileBytes =
-      result.isTransposed ? shape.rows() * kTileColumns : int64_t(0);
+      result.isTransposed ? shape.rows() * shape.columns() : int64_t(0);
   Value memory = k.shared(k.getI8Type(), std::max(partialBytes, tileBytes));
-  Value factors =
-      k.shared(k.getF32Type(), shape.rows() / result.rowBlock * kTileColumns);
+  Value factors = k.shared(k.getF32Type(),
+                           shape.rows() / result.rowBlock * shape.columns());
 
   Value maxima = rowMagnitudes[0];
   for (Value magnitudes : ArrayRef(rowMagnitudes).drop_front())
     maxima = chunks.maximum(maxima, magnitudes);
+  Value team = k.divU(k.thread(), k.index(shape.lanes));
   k.storeShared(maxima, memory,
-                k.add(k.mul(k.warp(), k.index(kTileColumns)),
-                      k.mul(k.lane(), k.index(kChunk))));
+                k.add(k.mul(team, k.index(partialPitch())),
+                      k.mul(laneInRow(), k.index(kChunk))));
   k.barrier();
   reduceColumns(memory, factors);
   k.barrier();
@@ -322,16 +352,16 @@ void TileQuantizer::quantizeColumns() {
       chunk = chunks.opaque(chunk);
   if (result.isTransposed)
     return storeTransposed(scale, memory);
-  for (int64_t i = 0; i < shape.rowsPerWarp; ++i)
+  for (int64_t i = 0; i < shape.laneRows; ++i)
     storeCodes(result,
                result.emitter.emitCode(e, scale, chunks.toF32(rowChunks[i])),
-               rowNumbers[i], inColumns[i]);
+               rowNumbers[i], inColumns[i], /*chunk=*/0);
 }
 
 /// Codes go through a tile [columns, rows] in shared memory: a lane writes
-/// those of its rows of a column at once, and stores pieces of columns. Column
-/// c is in row c mod 8 * 32 + c div 8 of the tile, and the pieces of a row
-/// change places, so that lanes meet in few banks.
+/// those of its rows of a column at once, and stores pieces of columns. Columns
+/// of different chunks that have the same place in them lie together, and the
+/// pieces of a line change places, so that lanes meet in few banks.
 void TileQuantizer::storeTransposed(const RecipeEmitter::BlockScale &scale,
                                     Value tile) {
   const TileResult &result = *columnwise;
@@ -348,28 +378,28 @@ void TileQuantizer::storeTransposed(const RecipeEmitter::BlockScale &scale,
     return arith::ConstantIntOp::create(k, k.getI8Type(), value);
   };
   SmallVector<Value> numbers, masks;
-  for (int64_t i = 0; i < shape.rowsPerWarp; ++i) {
+  for (int64_t i = 0; i < shape.laneRows; ++i) {
     numbers.push_back(chunks.toF32(rowChunks[i]));
     masks.push_back(k.select(inColumns[i], byte(-1), byte(0)));
   }
   // Padding is zero whatever the scale is.
-  auto codeType = VectorType::get(shape.rowsPerWarp, k.getI8Type());
+  auto codeType = VectorType::get(shape.laneRows, k.getI8Type());
   Value mask = vector::FromElementsOp::create(k, codeType, masks);
-  Value warpRow = k.mul(k.warp(), k.index(shape.rowsPerWarp));
-  Value piece = k.divU(warpRow, k.index(kPiece)),
-        inPiece = k.remU(warpRow, k.index(kPiece));
-  auto vectorType = VectorType::get(shape.rowsPerWarp, k.getF32Type());
+  Value first = toIndex(rowInTile0);
+  Value piece = k.divU(first, k.index(kPiece)),
+        inPiece = k.remU(first, k.index(kPiece));
+  auto vectorType = VectorType::get(shape.laneRows, k.getF32Type());
   for (int64_t i = 0; i < kChunk; ++i) {
     SmallVector<Value> ofColumn;
     for (Value row : numbers)
       ofColumn.push_back(vector::ExtractOp::create(k, row, i));
     RecipeEmitter::BlockScale ofRows;
-    ofRows.factor = k.splat(vector::ExtractOp::create(k, scale.factor, i),
-                            shape.rowsPerWarp);
+    ofRows.factor =
+        k.splat(vector::ExtractOp::create(k, scale.factor, i), shape.laneRows);
     Value codes = asBytes(result.emitter.emitCode(
         e, ofRows, vector::FromElementsOp::create(k, vectorType, ofColumn)));
     codes = arith::AndIOp::create(k, codes, mask);
-    Value line = k.add(k.index(i * kWarpSize), k.lane());
+    Value line = k.add(k.index(i * shape.lanes), laneInRow());
     k.storeShared(codes, tile, k.add(place(line, piece), inPiece));
   }
   k.barrier();
@@ -377,15 +407,15 @@ void TileQuantizer::storeTransposed(const RecipeEmitter::BlockScale &scale,
   // Padded rows are multiples of 128; of others the extent tells.
   bool isAligned =
       hasPaddedRows || KernelBuilder::isAligned(result.values, kPiece);
-  int64_t count = kTileColumns * pieces;
+  int64_t count = shape.columns() * pieces;
   Value end = k.size(result.values, 1);
   for (int64_t base = 0; base < count; base += shape.threads()) {
     Value number = k.add(k.thread(), k.index(base));
     Value piece = k.remU(number, k.index(pieces)),
           line = k.divU(number, k.index(pieces));
-    Value at =
-        columnAt(k.add(k.mul(k.remU(line, k.index(kWarpSize)), k.index(kChunk)),
-                       k.divU(line, k.index(kWarpSize))));
+    Value at = columnAt(
+        k.add(k.mul(k.remU(line, k.index(shape.lanes)), k.index(kChunk)),
+              k.divU(line, k.index(shape.lanes))));
     Value row = k.add(firstRow, k.mul(piece, k.index(kPiece)));
     Value isNumber = base + shape.threads() <= count
                          ? Value()
@@ -409,13 +439,11 @@ void TileQuantizer::storeTransposed(const RecipeEmitter::BlockScale &scale,
 }
 
 void TileQuantizer::build() {
-  k.setMinBlocks(shape.minBlocks);
+  k.setMinBlocks(shape.minBlocks());
   Value columnTiles = k.ceilDivU(countToCover(k, false, /*ofRows=*/false),
                                  k.index(shape.columns()));
   firstRow = k.mul(k.divU(k.block(), columnTiles), k.index(shape.rows()));
   firstColumn = k.mul(k.remU(k.block(), columnTiles), k.index(shape.columns()));
-  column =
-      columnAt(k.mul(shape.spansRows ? k.thread() : k.lane(), k.index(kChunk)));
   findRows();
   load();
   if (rowwise)
@@ -429,71 +457,4 @@ void TileQuantizer::build() {
   Value hostColumnTiles = k.hostCeilDiv(
       countToCover(host, true, /*ofRows=*/false), shape.columns());
   k.launch(k.hostMul(rowTiles, hostColumnTiles));
-}
-
-//===----------------------------------------------------------------------===//
-// What has a kernel
-//===----------------------------------------------------------------------===//
-
-/// Whether elements are quantized one to a byte, by the largest magnitude.
-static bool isSymmetricByte(ScaledType format, RecipeAttr recipe) {
-  return !format.isPacked() && recipe.getZeroPoint() == ZeroPointRule::None;
-}
-
-bool moeq::isTiledRowwise(const QuantizeSource &source, ScaledType format,
-                          RecipeAttr recipe, int64_t rank) {
-  if (rank != 2 || !isSymmetricByte(format, recipe) ||
-      format.getBlockOf(0, rank) != 1)
-    return false;
-  int64_t block = format.getBlockOf(rank - 1, rank);
-  if (ShapedType::isDynamic(block))
-    return format.getLayout() == ScaleLayout::RowMajor &&
-           source.width >= kChunk &&
-           !ShapedType::isDynamic(source.staticColumns) &&
-           source.staticColumns > 0 && source.staticColumns <= kMaxSpan;
-  return block >= kChunk && block <= kTileColumns && llvm::isPowerOf2_64(block);
-}
-
-std::optional<std::string> moeq::whyNotTiledColumnwise(ScaledType format,
-                                                       RecipeAttr recipe) {
-  if (!isSymmetricByte(format, recipe))
-    return "expects a columnwise result of 8-bit values without zero points in "
-           "a kernel";
-  bool isTransposed = format.getBlockOf(1, 2) != 1;
-  int64_t rowBlock = format.getBlockOf(isTransposed, 2);
-  if (format.getBlockOf(!isTransposed, 2) == 1 &&
-      llvm::is_contained({32, 64, 128}, rowBlock))
-    return std::nullopt;
-  return "expects a columnwise result with blocks of 32, 64 or 128 rows of one "
-         "column in a kernel";
-}
-
-/// How many rows a tile has: those of a block along columns at least.
-static TileShape getTileShape(const QuantizeSource &source,
-                              const QuantizeResult &rowwise,
-                              const QuantizeResult &columnwise) {
-  if (rowwise && ShapedType::isDynamic(rowwise.format.getBlockOf(1, 2))) {
-    int64_t warps = llvm::divideCeil(source.staticColumns, kTileColumns);
-    return {warps, 4, std::max<int64_t>(32 / warps, 1), /*spansRows=*/true};
-  }
-  if (!columnwise)
-    return {8, 4, 4};
-  ScaledType format = columnwise.format;
-  bool isTransposed = format.getBlockOf(1, 2) != 1;
-  int64_t rowBlock = format.getBlockOf(isTransposed, 2);
-  // Transposed codes are stored by 64 bytes at least.
-  if (rowBlock == 128)
-    return {16, 8, 1};
-  return isTransposed || rowBlock == 64 ? TileShape{16, 4, 2}
-                                        : TileShape{8, 4, 4};
-}
-
-void moeq::buildQuantizeTiles(Operation *op, gpu::GPUModuleOp module,
-                              const QuantizeSource &source,
-                              const QuantizeResult &rowwise,
-                              const QuantizeResult &columnwise,
-                              RecipeAttr recipe) {
-  TileQuantizer(op, module, source, rowwise, columnwise, recipe,
-                getTileShape(source, rowwise, columnwise))
-      .build();
 }

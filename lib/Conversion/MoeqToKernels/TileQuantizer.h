@@ -24,20 +24,27 @@
 
 namespace mlir::moeq {
 
-/// The columns of a tile of one warp.
-inline constexpr int64_t kTileColumns = kWarpSize * kChunk;
+/// The columns of a warp that is in one row.
+inline constexpr int64_t kWarpColumns = kWarpSize * kChunk;
 
-/// The rows of a tile: those of all warps, unless all have the same rows and
-/// each has columns of its own.
+/// The rows and columns of a tile, and who has them: `lanes` neighbouring lanes
+/// have a row together, a chunk each, and those after them the rows below. A
+/// lane has `laneRows` rows, and of each `laneChunks` chunks, that are as far
+/// from one another as all lanes of a row reach.
 struct TileShape {
-  int64_t warps, rowsPerWarp, minBlocks;
+  int64_t warps, lanes, laneRows, laneChunks;
+  /// Whether a block is a whole row, which the columns of the tile are then.
   bool spansRows = false;
 
-  int64_t rows() const { return spansRows ? rowsPerWarp : warps * rowsPerWarp; }
-  int64_t columns() const {
-    return spansRows ? warps * kTileColumns : kTileColumns;
-  }
   int64_t threads() const { return warps * kWarpSize; }
+  /// How many `lanes` there are.
+  int64_t teams() const { return threads() / lanes; }
+  int64_t rows() const { return teams() * laneRows; }
+  /// The columns of the first chunks of a row, and of all.
+  int64_t chunkColumns() const { return lanes * kChunk; }
+  int64_t columns() const { return chunkColumns() * laneChunks; }
+  /// CTAs an SM that leave each thread 64 registers.
+  int64_t minBlocks() const { return std::max<int64_t>(1024 / threads(), 1); }
 };
 
 /// What the kernel knows of a result.
@@ -88,27 +95,32 @@ private:
   void findRows();
   Value countFromFirst(Value end);
   Value isTileRow(Value row);
-  /// Row `i` of this warp, counted from the first of the tile, as i32.
-  Value rowInWarp(int64_t i) {
-    return arith::AddIOp::create(k, rowInWarp0, k.i32(i));
+  /// Row `i` of this lane, counted from the first of the tile, as i32.
+  Value rowInTile(int64_t i) {
+    return arith::AddIOp::create(k, rowInTile0, k.i32(i));
   }
+  /// This lane's number among those that have its row.
+  Value laneInRow() { return k.remU(k.thread(), k.index(shape.lanes)); }
   void load();
-  SmallVector<Value> fetch(Value row);
-  Value maskColumns(Value numbers);
+  SmallVector<Value> fetch(Value row, Value column);
+  Value maskColumns(Value numbers, Value column);
   Value reduceWarps(Value statistic, Value own, Value hasRow);
   SmallVector<Value> formRowScales();
   Value divideByReciprocal(Value x, Value divisor);
-  Value emitRowCodes(Value factor, Value x);
+  SmallVector<Value> emitRowCodes(Value factor, ArrayRef<Value> chunksOfRow);
   void quantizeRows();
   void quantizeColumns();
+  /// The maxima of a team in shared memory, and 8 more so that lanes that read
+  /// those of different teams meet in no bank.
+  int64_t partialPitch() const { return shape.columns() + kChunk; }
   void reduceColumns(Value partials, Value factors);
   void storeTransposed(const RecipeEmitter::BlockScale &scale, Value tile);
   RecipeEmitter::BlockScale loadFactors(Value factors);
 
   void storeScale(const TileResult &result, Value stored, Value row,
                   Value column, Value isScale, Value condition);
-  void storeCodes(const TileResult &result, Value codes, Value row,
-                  Value isRow);
+  void storeCodes(const TileResult &result, Value codes, Value row, Value isRow,
+                  int64_t chunk);
   Value asBytes(Value codes);
 
   const QuantizeSource &source;
@@ -124,17 +136,20 @@ private:
   /// The first row of the tile, counted in padded ones where there are groups,
   /// and the first column.
   Value firstRow, firstColumn;
-  /// The tile's rows in the source, up to where rows can be read, and the first
-  /// column of this lane's chunk.
+  /// The tile's rows in the source, up to where rows can be read.
   GroupRows rows;
-  Value readEnd, column, hasColumn;
-  /// As i32: the first row of this warp in the tile, how many rows the tile
+  Value readEnd;
+  /// As i32: the first row of this lane in the tile, how many rows the tile
   /// has, and how many of the first it does not have, or null for none.
-  Value rowInWarp0, rowCount, rowSkip;
-  /// Of each row of this warp: its number, whether the rowwise result and the
-  /// columnwise one have it (the latter has zeros for one that comes from
-  /// nowhere), and its chunk.
-  SmallVector<Value> rowNumbers, isRow, inColumns, rowChunks, rowMagnitudes;
+  Value rowInTile0, rowCount, rowSkip;
+  /// Of each chunk of a row: its first column, and whether that exists.
+  SmallVector<Value> columns, hasColumn;
+  /// Of each row of this lane: its number, and whether the rowwise result and
+  /// the columnwise one have it (the latter has zeros for one that comes from
+  /// nowhere).
+  SmallVector<Value> rowNumbers, isRow, inColumns;
+  /// Row by row: its chunks, and their magnitudes.
+  SmallVector<Value> rowChunks, rowMagnitudes;
 };
 } // namespace mlir::moeq
 

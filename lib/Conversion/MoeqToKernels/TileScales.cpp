@@ -51,12 +51,10 @@ void TileQuantizer::storeScale(const TileResult &result, Value stored,
   });
 }
 
-/// The largest of what the lanes of all warps have for row `own` of the tile;
-/// of each warp, the first lanes have one row each.
+/// The largest of what all warps have for row `own` of the tile; of each warp,
+/// the lanes for which `hasRow` holds, null for all, have one row each.
 Value TileQuantizer::reduceWarps(Value statistic, Value own, Value hasRow) {
-  int64_t count = shape.rowsPerWarp;
-  if (shape.warps == 1)
-    return statistic;
+  int64_t count = shape.laneRows;
   Value memory = k.shared(k.getI32Type(), shape.warps * count),
         row = toIndex(own);
   k.ifThen(hasRow, [&] {
@@ -73,20 +71,29 @@ Value TileQuantizer::reduceWarps(Value statistic, Value own, Value hasRow) {
   return statistic;
 }
 
-/// The scales of the rows of this warp in the block that has this lane's chunk.
-/// Where a block has as many lanes as the warp has rows, each lane forms the
-/// scale of one row, and the others get its factor.
+/// The scales of the rows of this lane in the block that has its chunks. Where
+/// a block has as many lanes as those have rows, each lane forms the scale of
+/// one row, and the others get its factor.
 SmallVector<Value> TileQuantizer::formRowScales() {
   const TileResult &result = *rowwise;
-  int64_t count = shape.rowsPerWarp;
-  int64_t lanes = shape.spansRows ? kWarpSize : result.columnBlock / kChunk;
-  Value block = shape.spansRows ? k.index(0)
-                                : k.divU(column, k.index(result.columnBlock));
-  SmallVector<Value> statistics = chunks.reduceRows(rowMagnitudes, lanes);
+  int64_t count = shape.laneRows;
+  int64_t lanes = shape.spansRows ? std::min(shape.lanes, kWarpSize)
+                                  : result.columnBlock / kChunk;
+  Value block = shape.spansRows
+                    ? k.index(0)
+                    : k.divU(columns[0], k.index(result.columnBlock));
+  SmallVector<Value> magnitudes;
+  for (auto [i, chunk] : llvm::enumerate(rowMagnitudes)) {
+    if (i % shape.laneChunks == 0)
+      magnitudes.push_back(chunk);
+    else
+      magnitudes.back() = chunks.maximum(magnitudes.back(), chunk);
+  }
+  SmallVector<Value> statistics = chunks.reduceRows(magnitudes, lanes);
   Value place = toI32(k.remU(k.lane(), k.index(lanes)));
-  Value padded = k.add(firstRow, toIndex(rowInWarp0));
-  auto rowOf = [&](Value number, Value inWarp) {
-    return result.format.getGroups() != 0 ? k.add(padded, toIndex(inWarp))
+  Value padded = k.add(firstRow, toIndex(rowInTile0));
+  auto rowOf = [&](Value number, Value ofLane) {
+    return result.format.getGroups() != 0 ? k.add(padded, toIndex(ofLane))
                                           : number;
   };
   SmallVector<Value> factors;
@@ -96,7 +103,7 @@ SmallVector<Value> TileQuantizer::formRowScales() {
       RecipeEmitter::BlockScale scale =
           result.emitter.emitScale(e, statistics[i]);
       storeScale(result, scale.stored, rowOf(rowNumbers[i], k.i32(i)), block,
-                 k.both(isRow[i], hasColumn), isFirst);
+                 k.both(isRow[i], hasColumn[0]), isFirst);
       factors.push_back(scale.factor);
     }
     return factors;
@@ -109,14 +116,14 @@ SmallVector<Value> TileQuantizer::formRowScales() {
     if (source.rows)
       isOwn = k.select(isThis, isRow[i], isOwn);
   }
-  Value inTile = arith::AddIOp::create(k, rowInWarp0, own);
+  Value inTile = arith::AddIOp::create(k, rowInTile0, own);
   Value number = k.add(rows.begin, toIndex(inTile));
   if (!source.rows)
     isOwn = isTileRow(inTile);
   Value isFirst = lanes == count
                       ? Value()
                       : e.compareI(arith::CmpIPredicate::ult, place, count);
-  if (shape.spansRows) {
+  if (shape.lanes > kWarpSize) {
     statistic = reduceWarps(statistic, own, isFirst);
     isFirst = k.both(isFirst, k.equal(k.warp(), k.index(0)));
   }
@@ -128,6 +135,8 @@ SmallVector<Value> TileQuantizer::formRowScales() {
           : k.ltU(k.mul(block, k.index(result.columnBlock)), source.columns(k));
   storeScale(result, scale.stored, rowOf(number, own), block,
              k.both(isOwn, hasBlock), isFirst);
+  if (count == 1)
+    return {scale.factor};
   Value firstLane = arith::SubIOp::create(k, toI32(k.lane()), place);
   for (int64_t i = 0; i < count; ++i)
     factors.push_back(k.shuffle(
@@ -136,35 +145,48 @@ SmallVector<Value> TileQuantizer::formRowScales() {
 }
 
 /// Forms the scale of each column and block of rows from the maxima of the
-/// warps that have parts of it, stores it, and leaves its factor in `factors`.
+/// teams that have parts of it, stores it, and leaves its factor in `factors`.
+/// Where there are more threads than scales, some neighbouring ones read the
+/// maxima of one together.
 void TileQuantizer::reduceColumns(Value partials, Value factors) {
   const TileResult &result = *columnwise;
+  int64_t tileColumns = shape.columns(), threads = shape.threads();
   int64_t blocks = shape.rows() / result.rowBlock;
-  int64_t warpsOfBlock = shape.warps / blocks, threads = shape.threads();
-  int64_t count = blocks * kTileColumns;
+  int64_t teamsOfBlock = shape.teams() / blocks;
+  int64_t sharers = std::clamp<int64_t>(threads / (blocks * tileColumns), 1,
+                                        std::min(teamsOfBlock, kWarpSize));
+  int64_t count = blocks * tileColumns * sharers;
   for (int64_t base = 0; base < count; base += threads) {
-    Value number = k.add(k.thread(), k.index(base));
+    Value thread = k.add(k.thread(), k.index(base));
     Value isBlock =
-        base + threads <= count ? Value() : k.ltU(number, k.index(count));
+        base + threads <= count ? Value() : k.ltU(thread, k.index(count));
     k.ifThen(isBlock, [&] {
-      Value inTile = k.remU(number, k.index(kTileColumns)),
-            block = k.divU(number, k.index(kTileColumns));
+      Value number = k.divU(thread, k.index(sharers)),
+            share = k.remU(thread, k.index(sharers));
+      Value inTile = k.remU(number, k.index(tileColumns)),
+            block = k.divU(number, k.index(tileColumns));
+      Value firstTeam = k.mul(k.add(k.mul(block, k.index(sharers)), share),
+                              k.index(teamsOfBlock / sharers));
       Value largest;
-      for (int64_t warp = 0; warp < warpsOfBlock; ++warp) {
-        Value slot = k.add(k.mul(block, k.index(warpsOfBlock)), k.index(warp));
+      for (int64_t i = 0; i < teamsOfBlock / sharers; ++i) {
+        Value team = k.add(firstTeam, k.index(i));
         Value part =
             k.loadShared(chunks.getMagnitudeType(), partials,
-                         k.add(k.mul(slot, k.index(kTileColumns)), inTile));
+                         k.add(k.mul(team, k.index(partialPitch())), inTile));
         largest = largest ? chunks.maximum(largest, part) : part;
       }
-      RecipeEmitter::BlockScale scale =
-          result.emitter.emitScale(e, chunks.toBits(largest));
+      Value statistic = k.reduceLanes(
+          chunks.toBits(largest), sharers, [&](Value left, Value right) {
+            return arith::MaxUIOp::create(k, left, right).getResult();
+          });
+      RecipeEmitter::BlockScale scale = result.emitter.emitScale(e, statistic);
       Value at = columnAt(inTile);
       Value first = k.add(rows.begin, k.mul(block, k.index(result.rowBlock)));
       Value isScale =
           k.both(k.ltU(first, rows.end), k.ltU(at, source.columns(k)));
       Value row = k.add(k.divU(firstRow, k.index(result.rowBlock)), block);
-      storeScale(result, scale.stored, row, at, isScale, Value());
+      Value isFirst = sharers == 1 ? Value() : k.equal(share, k.index(0));
+      storeScale(result, scale.stored, row, at, isScale, isFirst);
       k.storeShared(scale.factor, factors, number);
     });
   }
@@ -172,10 +194,9 @@ void TileQuantizer::reduceColumns(Value partials, Value factors) {
 
 /// The factors of this lane's columns.
 RecipeEmitter::BlockScale TileQuantizer::loadFactors(Value factors) {
-  int64_t warpsOfBlock = columnwise->rowBlock / shape.rowsPerWarp;
-  Value block = k.divU(k.warp(), k.index(warpsOfBlock));
-  Value first = k.add(k.mul(block, k.index(kTileColumns)),
-                      k.mul(k.lane(), k.index(kChunk)));
+  Value block = k.divU(toIndex(rowInTile0), k.index(columnwise->rowBlock));
+  Value first = k.add(k.mul(block, k.index(shape.columns())),
+                      k.mul(laneInRow(), k.index(kChunk)));
   RecipeEmitter::BlockScale scale;
   // At most 16 bytes are loaded at once.
   SmallVector<Value> elements;
