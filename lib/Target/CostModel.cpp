@@ -22,6 +22,9 @@ static constexpr int64_t kInstructionRows = 64, kStageDepthBytes = 128;
 static constexpr int64_t kStagingBytes = 16384, kSwappedStagingBytes = 8192,
                          kSyncStagingBytes = 8192, kBarrierBytes = 16,
                          kMailboxBytes = 128;
+/// Bytes of the alignment of scales in a stage, and those that the first row's
+/// may lie behind it.
+static constexpr int64_t kScaleAlignment = 128, kScaleOffset = 16;
 static constexpr int64_t kMaxStages = 8, kMaxSwappedStages = 12;
 /// Row tiles of a raster group: the weights that 8 of them share stay in the
 /// L2.
@@ -29,9 +32,11 @@ static constexpr int64_t kRaster = 8;
 /// The step between the numbers of rows that a tile with swapped operands has:
 /// those of wgmma's N operand.
 static constexpr int64_t kRowStep = 8, kIntegerRowStep = 16;
-/// Rows of a tile with swapped operands, or columns of one without wgmma, whose
-/// sums are promoted: there are two for each.
-static constexpr int64_t kMaxPromotedRows = 128, kMaxPromotedColumns = 128;
+/// Rows of a tile with swapped operands whose sums are promoted, by 64 columns
+/// and by 128 a consumer: it has those of 64 columns again in flight. Columns
+/// of one without wgmma: there are two sums for each.
+static constexpr int64_t kMaxPromotedRows = 192, kMaxPromotedWideRows = 128,
+                         kMaxPromotedColumns = 128;
 /// The same of packed weights: beside an accumulator there is the sum of a
 /// part.
 static constexpr int64_t kMaxPackedPromotedRows = 192;
@@ -80,7 +85,7 @@ static double getEfficiency(ConfigAttr config, const MatmulProblem &problem) {
     return std::min(config.getTile()[0] / 256.0, 1.0) * 0.25 +
            (promotes ? 0.63 : 0.75);
   if (config.getSwapAb())
-    return promotes ? 0.4 : config.getConsumers() > 1 ? 1.08 : 0.48;
+    return (config.getConsumers() > 1 ? 1.08 : 0.48) * (promotes ? 0.78 : 1);
   int64_t columns = config.getTile()[1];
   double efficiency = columns >= 256 ? 1.0 : columns >= 128 ? 0.98 : 0.68;
   if (config.getTile()[0] <= kInstructionRows)
@@ -104,28 +109,36 @@ StringRef MatmulCost::getBound() const {
   return most == l2 ? "L2" : "shared memory";
 }
 
-int64_t moeq::getSharedMemoryBytes(const Chip &chip, ConfigAttr config,
-                                   int64_t rowBytes, int64_t columnBytes) {
-  int64_t staging = config.getSwapAb()
-                        ? kSwappedStagingBytes +
-                              llvm::alignTo(config.getTile()[0] * rowBytes, 16)
-                    : chip.hasWgmma ? kStagingBytes
-                                    : kSyncStagingBytes;
-  return config.getStages() *
-             (config.getTile()[0] * kStageDepthBytes +
-              config.getTile()[1] * columnBytes + kBarrierBytes) +
-         config.getConsumers() * staging +
-         (config.getSchedule() == Schedule::Persistent
-              ? 0
-              : config.getCluster() * kMailboxBytes);
-}
-
 /// The bytes of a column of the weights in a stage: of packed ones, which have
 /// no more columns of K than the rows of 16 bits, with their scales.
 static int64_t getColumnBytes(const MatmulProblem &problem) {
   constexpr int64_t columns = kStageDepthBytes / 2, scaleBytes = 8;
   return problem.isPacked ? columns * problem.rhsBits / 8 + scaleBytes
                           : kStageDepthBytes;
+}
+
+int64_t moeq::getSharedMemoryBytes(const Chip &chip, ConfigAttr config,
+                                   const MatmulProblem &problem) {
+  int64_t rows = config.getTile()[0], columns = config.getTile()[1];
+  int64_t staging =
+      config.getSwapAb()
+          ? kSwappedStagingBytes + llvm::alignTo(rows * problem.rowBytes, 16)
+      : chip.hasWgmma ? kStagingBytes
+                      : kSyncStagingBytes;
+  int64_t scales = 0;
+  if (chip.hasWgmma && problem.stageRowBytes)
+    scales += llvm::alignTo(rows * problem.stageRowBytes + kScaleOffset,
+                            kScaleAlignment);
+  if (chip.hasWgmma)
+    scales +=
+        llvm::alignTo(columns * problem.stageColumnBytes, kScaleAlignment);
+  return config.getStages() *
+             (rows * kStageDepthBytes + columns * getColumnBytes(problem) +
+              scales + kBarrierBytes) +
+         config.getConsumers() * staging +
+         (config.getSchedule() == Schedule::Persistent
+              ? 0
+              : config.getCluster() * kMailboxBytes);
 }
 
 namespace {
@@ -193,8 +206,7 @@ MatmulCost moeq::estimateCost(const Chip &chip, const MatmulProblem &problem,
                               ConfigAttr config) {
   double columns = config.getTile()[1], depth = problem.depth;
   MatmulCost cost;
-  cost.bytes = getSharedMemoryBytes(chip, config, problem.rowBytes,
-                                    getColumnBytes(problem));
+  cost.bytes = getSharedMemoryBytes(chip, config, problem);
   cost.tiles = cost.tensorCore = cost.sharedMemory = cost.l2 = cost.exposed =
       cost.epilogue = 0;
   // The rows of a group are random: their mean, and a deviation to each side.
@@ -292,14 +304,20 @@ static SmallVector<Shape> getShapes(const Chip &chip,
   auto addSwapped = [&](int64_t columns, int64_t consumers,
                         ArrayRef<int64_t> allRows) {
     int64_t ofConsumer = columns / consumers;
+    bool isWide = ofConsumer > kInstructionRows;
     if (ofConsumer % problem.columnStep != 0 ||
-        (problem.promotes && ofConsumer > kInstructionRows))
+        (problem.isPacked && problem.promotes && isWide))
       return;
-    int64_t most = problem.isPacked ? kMaxPackedPromotedRows : kMaxPromotedRows;
+    int64_t most = allRows.back();
+    if (problem.promotes)
+      most = problem.isPacked ? kMaxPackedPromotedRows
+             : isWide         ? kMaxPromotedWideRows
+                              : kMaxPromotedRows;
     for (int64_t rows : allRows)
-      if (!problem.promotes || rows <= most)
+      if (rows <= most)
         add({rows, columns, consumers, true},
-            /*inClusters=*/columns == 256 && rows == allRows.back());
+            /*inClusters=*/columns == 256 &&
+                rows == std::min(most, allRows.back()));
   };
   if (problem.isPacked && chip.hasWgmma) {
     addSwapped(128, 2, {32, 64, 128, 192, 256});
@@ -342,9 +360,8 @@ SmallVector<RankedConfig> moeq::rankConfigs(MLIRContext *context,
           /*splitK=*/1, kRaster, shape.cluster);
     };
     int64_t stages = shape.swapAb ? kMaxSwappedStages : kMaxStages;
-    while (stages > 1 &&
-           getSharedMemoryBytes(chip, getConfig(stages), problem.rowBytes,
-                                getColumnBytes(problem)) > chip.sharedMemory)
+    while (stages > 1 && getSharedMemoryBytes(chip, getConfig(stages),
+                                              problem) > chip.sharedMemory)
       --stages;
     if (stages == 1) // A ring of one stage overlaps nothing.
       continue;

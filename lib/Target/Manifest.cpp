@@ -316,7 +316,7 @@ Expr EntryWriter::getTensorMap(moeq_gpu::EncodeTensorMapOp op) {
       {"element", printType(type.getElementType())},
       {"dims", Array{view.sizes.back(), std::move(rows)}},
       {"strides", Array{makeBytes(std::move(pitch), type.getElementType())}},
-      {"swizzle", "128B"},
+      {"swizzle", type.isVector() ? "none" : "128B"},
       {"l2_promotion", "256B"}};
   Array boxes;
   for (int64_t i = 0; i < type.getNumBoxes(); ++i)

@@ -57,6 +57,16 @@ TEST_F(CostModelTest, sharedMemory) {
   EXPECT_EQ(getSharedMemoryBytes(hopper,
                                  getConfig(128, 256, 3, Schedule::Dynamic, 2)),
             getSharedMemoryBytes(hopper, getConfig(128, 256, 3)) + 2 * 4 * 32);
+  // Scales of the rows, from up to 16 bytes before the first one's on, and of
+  // the columns: in units of 128 bytes.
+  MatmulProblem problem;
+  problem.stageRowBytes = 4;
+  EXPECT_EQ(getSharedMemoryBytes(hopper, getConfig(128, 256, 4), problem),
+            getSharedMemoryBytes(hopper, getConfig(128, 256, 4)) + 4 * 640);
+  problem.stageColumnBytes = 4;
+  EXPECT_EQ(getSharedMemoryBytes(hopper, getConfig(128, 128, 5), problem),
+            getSharedMemoryBytes(hopper, getConfig(128, 128, 5)) +
+                5 * (640 + 512));
 }
 
 /// Each config fits every chip, and none that fits has more stages.

@@ -149,6 +149,8 @@ enum class MatmulParameter {
   LhsMap, ///< With `swapAb` an array of maps, with boxes for each row count.
   RhsMap, ///< Of the weights as [E * N, K]; not where they are packed.
   OutMap, ///< Not with `swapAb`. No maps with the synchronous path.
+  LhsScaleMap, ///< Where copies move the scales of the rows of a tile, in place
+  RhsScaleMap, ///< of `LhsScale` and `RhsScale`.
   Out,
   Offsets,    ///< Or the counts.
   Plan,       ///< In place of `Offsets`.
@@ -157,8 +159,9 @@ enum class MatmulParameter {
   RowIndices, ///< Of gathered rows.
   LhsScale,
   RhsScale,
-  RhsZero,         ///< Of packed weights.
-  LhsScalePitch,   ///< Of scales that are contiguous along the rows (i32).
+  RhsZero,       ///< Of packed weights.
+  LhsScalePitch, ///< Of scales that are contiguous along the rows (i32), where
+                 ///< threads copy them.
   EpilogueOperand, ///< One for each, by `index`.
   Counter,  ///< Of the tiles taken: an i32 that is zero between launches.
   Rows,     ///< M (i32), where groups are no ranges of rows.

@@ -59,6 +59,8 @@ struct MatmulProblem {
   /// Whether the weights are packed: they are dequantized in registers, as the
   /// first operand.
   bool isPacked = false;
+  /// Bytes of the scales of each row, and of each column, in a stage of K.
+  int64_t stageRowBytes = 0, stageColumnBytes = 0;
 };
 
 /// What the mean tile of a config costs, in microseconds, and how many there
@@ -84,11 +86,11 @@ struct RankedConfig {
   MatmulCost cost;
 };
 
-/// Bytes of shared memory that a kernel with `config` uses: a ring of operand
-/// stages of 128 bytes of K, of the weights `columnBytes` a column, a staging
-/// buffer for each consumer warpgroup, and barriers.
+/// Bytes of shared memory that a kernel of `problem` with `config` uses: a ring
+/// of operand stages of 128 bytes of K, with the scales that come with them, a
+/// staging buffer for each consumer warpgroup, and barriers.
 int64_t getSharedMemoryBytes(const Chip &chip, ConfigAttr config,
-                             int64_t rowBytes = 0, int64_t columnBytes = 128);
+                             const MatmulProblem &problem = {});
 
 /// The cost of `problem` under `config` on `chip`.
 MatmulCost estimateCost(const Chip &chip, const MatmulProblem &problem,

@@ -93,30 +93,6 @@ struct LoadLowering : KernelPattern<LoadOp> {
   }
 };
 
-struct LoadIndicesLowering : KernelPattern<LoadIndicesOp> {
-  using KernelPattern::KernelPattern;
-
-  LogicalResult
-  matchAndRewrite(LoadIndicesOp op, OpAdaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    Emitter e(rewriter, op.getLoc());
-    Value first = e.add(adaptor.getRow(), e.lane());
-    Value last = e.sub(adaptor.getEnd(), 1);
-    SmallVector<Value> indices;
-    for (int64_t i = 0, n = op.getNumResults(); i < n; ++i) {
-      Value row = e.add(first, i * kWarpThreads);
-      Value index = e.loadGlobal(
-          e.b.getI32Type(),
-          e.at(adaptor.getBase(), e.b.getI32Type(), e.toI64(e.min(row, last))),
-          4);
-      indices.push_back(
-          e.select(e.below(row, adaptor.getEnd()), index, e.i32(-1)));
-    }
-    rewriter.replaceOp(op, indices);
-    return success();
-  }
-};
-
 struct LoadStripedLowering : KernelPattern<LoadStripedOp> {
   using KernelPattern::KernelPattern;
 
@@ -188,23 +164,27 @@ struct SpreadLowering : KernelPattern<SpreadOp> {
     int64_t bytes = element.getIntOrFloatBitWidth() / 8;
     FragmentLayout layout =
         getAccumulatorLayout(type.getRows(), type.getColumns());
-    bool areColumns = type.getRows() == 1;
-    auto [row, column] = emitThreadOffset(e, layout);
-    Value first = e.shared(
-        e.add(adaptor.getSource(), e.mul(areColumns ? column : row, bytes)));
-    // Columns come in pairs.
-    int64_t width = areColumns ? 2 : 1;
+    auto [threadRow, threadColumn] = emitThreadOffset(e, layout);
+    bool areRows = type.getColumns() == 1;
+    Value index = areRows ? threadRow : threadColumn;
+    if (Value start = adaptor.getStart())
+      index = e.add(index, start);
+    Value first = e.shared(e.add(adaptor.getSource(), e.mul(index, bytes)));
+    // Two columns by one load, if they are aligned.
+    int64_t width = areRows || op.getStart() ? 1 : 2;
+    Type loaded = width == 1 ? element : VectorType::get({width}, element);
     SmallVector<Value> elements;
     for (int64_t i = 0, n = layout.getNumRegisters(); i < n; i += width) {
       Position at = layout.getRegisterOffset(i);
-      int64_t offset = op.getOffset() + (areColumns ? at.column : at.row);
-      Value loaded = LLVM::LoadOp::create(
-          rewriter, op.getLoc(), VectorType::get({width}, element),
-          e.at(first, element, offset), width * bytes,
-          /*isVolatile=*/!areColumns);
+      int64_t offset = op.getOffset() + (areRows ? at.row : at.column);
+      Value value =
+          LLVM::LoadOp::create(rewriter, op.getLoc(), loaded,
+                               e.at(first, element, offset), width * bytes,
+                               /*isVolatile=*/areRows);
       for (int64_t j = 0; j < width; ++j)
-        elements.push_back(
-            vector::ExtractOp::create(rewriter, op.getLoc(), loaded, j));
+        elements.push_back(width == 1 ? value
+                                      : vector::ExtractOp::create(
+                                            rewriter, op.getLoc(), value, j));
     }
     rewriter.replaceOpWithMultiple(op, {packElements(e, type, elements)});
     return success();
@@ -216,7 +196,6 @@ struct SpreadLowering : KernelPattern<SpreadOp> {
 void mlir::moeq_gpu::populateLoadPatterns(const TypeConverter &converter,
                                           RewritePatternSet &patterns,
                                           const KernelBudget &budget) {
-  patterns.add<LoadLowering, LoadIndicesLowering, LoadStripedLowering,
-               StoreStripedLowering, SpreadLowering>(
-      converter, patterns.getContext(), budget);
+  patterns.add<LoadLowering, LoadStripedLowering, StoreStripedLowering,
+               SpreadLowering>(converter, patterns.getContext(), budget);
 }

@@ -96,6 +96,7 @@ struct ConvertMoeqGPUToNVGPU
     populateRolesPatterns(converter, patterns, budget);
     populateCopyPatterns(converter, patterns, budget);
     populateSharedPatterns(converter, patterns, budget);
+    populateGatherPatterns(converter, patterns, budget);
     populateFragmentPatterns(converter, patterns, budget);
     populateMmaSyncPatterns(converter, patterns, budget);
     populateRegisterMmaPatterns(converter, patterns, budget);

@@ -222,6 +222,9 @@ void populateMmaSyncPatterns(const TypeConverter &converter,
 void populateSharedPatterns(const TypeConverter &converter,
                             RewritePatternSet &patterns,
                             const KernelBudget &budget);
+void populateGatherPatterns(const TypeConverter &converter,
+                            RewritePatternSet &patterns,
+                            const KernelBudget &budget);
 void populateFragmentPatterns(const TypeConverter &converter,
                               RewritePatternSet &patterns,
                               const KernelBudget &budget);

@@ -5,16 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Patterns.h"
+#include "Stage.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace mlir::moeq_gpu;
 
-// The time in ns after which a waiting thread looks at a barrier again.
-static constexpr int64_t kWaitTicks = 10000000;
-static constexpr int64_t kBarrierBytes = 8;
 /// The alignment of a stage of a mailbox.
 static constexpr int64_t kMailBytes = 16;
 
@@ -44,28 +41,6 @@ static Value emitDescriptor(Emitter &e, Value maps, Value index) {
 }
 
 namespace {
-
-/// A ring and a stage of it, lowered.
-struct Stage {
-  Stage(Emitter &e, RingType type, ValueRange ring, ValueRange cursor)
-      : e(e), type(type), data(ring[0]), barriers(ring[1]), slot(cursor[0]),
-        phase(cursor[1]) {}
-
-  Value full() { return e.add(barriers, e.mul(slot, kBarrierBytes)); }
-  Value empty() { return e.add(full(), type.getStages() * kBarrierBytes); }
-  Value tile(int64_t offset) {
-    return e.add(e.add(data, e.mul(slot, type.getStageBytes())), offset);
-  }
-  void wait(Value barrier, Value parity) {
-    Value word = arith::ExtUIOp::create(e.b, e.loc, e.b.getI32Type(), parity);
-    NVVM::MBarrierTryWaitParityOp::create(e.b, e.loc, e.shared(barrier), word,
-                                          e.i32(kWaitTicks));
-  }
-
-  Emitter &e;
-  RingType type;
-  Value data, barriers, slot, phase;
-};
 
 struct TensorMapLowering : KernelPattern<TensorMapOp> {
   using KernelPattern::KernelPattern;
@@ -117,13 +92,13 @@ struct RingCreateLowering : KernelPattern<RingCreateOp> {
     RingType type = op.getResult().getType();
     Value data = emitSharedMemory(e, budget.offsets.lookup(op));
     Value barriers = emitSharedMemory(e, budget.barrierOffsets.lookup(op));
-    // A stage is full when the producer and its bytes have arrived, and each of
-    // its lanes where these gather; empty when each warp that releases it has.
-    int64_t arrivals = type.getIsGathered() ? 1 + kWarpThreads : 1;
+    // A stage is full when the producer and its bytes have arrived, and each
+    // thread of its warpgroup where these gather; empty when each warp that
+    // releases it has.
+    int64_t arrivals = type.hasGathered() ? 1 + kWarpgroupThreads : 1;
     int64_t warps =
-        std::max<int64_t>(op.getConsumers() * kWarpgroupThreads / kWarpThreads,
-                          1) *
-        type.getCluster();
+        op.getConsumers() * kWarpgroupThreads / kWarpThreads + op.getWarps();
+    warps = std::max<int64_t>(warps, 1) * type.getCluster();
     e.when(e.equal(e.thread(), 0), [&] {
       for (int64_t i = 0, stages = type.getStages(); i < 2 * stages; ++i)
         NVVM::MBarrierInitOp::create(
@@ -189,7 +164,7 @@ struct RingAcquireLowering : KernelPattern<RingAcquireOp> {
   }
 };
 
-/// The copies of one tile of a stage.
+/// The copies of one tile, or vector, of a stage.
 struct TileCopy {
   Emitter &e;
   TensorMapType type;
@@ -257,28 +232,35 @@ struct RingFillLowering : KernelPattern<RingFillOp> {
     Emitter e(rewriter, op.getLoc());
     RingType type = op.getRing().getType();
     Stage stage(e, type, adaptor.getRing(), adaptor.getCursor());
-    Value rows = op.getRows() ? adaptor.getRows().front() : Value();
+    Value allRows = op.getRows() ? adaptor.getRows().front() : Value();
     e.when(e.equal(e.lane(), 0), [&] {
       Value full = e.shared(stage.full());
       NVVM::MBarrierArriveExpectTxOp::create(
           rewriter, op.getLoc(), rewriter.getI64Type(), full,
-          emitBytes(e, op, rows), NVVM::MemScopeKind::CTA,
+          emitBytes(e, op, allRows), NVVM::MemScopeKind::CTA,
           /*relaxed=*/false, Value());
+      size_t next = 0;
+      auto getCopy = [&](int64_t rows, int64_t panels, int64_t cluster,
+                         Value target) {
+        size_t i = next++;
+        auto map = cast<TensorMapType>(op.getMaps()[i].getType());
+        return TileCopy{e,
+                        map,
+                        rows,
+                        panels,
+                        cluster,
+                        adaptor.getMaps()[i].front(),
+                        adaptor.getCoordinates()[2 * i].front(),
+                        adaptor.getCoordinates()[2 * i + 1].front(),
+                        map.getStep() ? e.div(allRows, map.getStep()) : Value(),
+                        target,
+                        full};
+      };
       int64_t offset =
           type.getIsGathered() ? type.getPayload().front().getBytes() : 0;
       for (auto [i, tile] : llvm::enumerate(type.getMapped())) {
-        auto map = cast<TensorMapType>(op.getMaps()[i].getType());
-        TileCopy copy{e,
-                      map,
-                      tile.getRows(),
-                      tile.getNumPanels(),
-                      type.getCluster(),
-                      adaptor.getMaps()[i].front(),
-                      adaptor.getCoordinates()[2 * i].front(),
-                      adaptor.getCoordinates()[2 * i + 1].front(),
-                      map.getStep() ? e.div(rows, map.getStep()) : Value(),
-                      stage.tile(offset),
-                      full};
+        TileCopy copy = getCopy(tile.getRows(), tile.getNumPanels(),
+                                type.getCluster(), stage.tile(offset));
         if (op.getShared().empty()) {
           copy.emitAll();
         } else {
@@ -288,114 +270,47 @@ struct RingFillLowering : KernelPattern<RingFillOp> {
         }
         offset += tile.getBytes();
       }
-      SmallVector<Value> sources =
-          llvm::map_to_vector(adaptor.getSources(),
-                              [](ValueRange source) { return source.front(); });
-      emitVectors(e, stage, sources, offset, full);
+      if (!op.getSources().empty())
+        emitVectors(e, stage, adaptor.getSources(), full);
+      while (next < op.getMaps().size()) {
+        Value vector = stage.vector(next - type.getMapped().size());
+        getCopy(/*rows=*/1, /*panels=*/1, /*cluster=*/1, vector).emitAll();
+      }
     });
     rewriter.eraseOp(op);
     return success();
   }
 
-  // Copies the equal parts of the vectors, which are from `offset` of the stage
-  // on.
-  static void emitVectors(Emitter &e, Stage &stage, ArrayRef<Value> sources,
-                          int64_t offset, Value full) {
+  // Copies the equal parts of the vectors from where they are.
+  static void emitVectors(Emitter &e, Stage &stage,
+                          ArrayRef<ValueRange> sources, Value full) {
     ArrayRef<SharedVectorType> vectors = stage.type.getVectors();
-    if (vectors.empty())
-      return;
     int64_t parts = sources.size() / vectors.size();
-    for (SharedVectorType vector : vectors) {
-      int64_t bytes = vector.getBytes() / parts;
-      for (Value source : sources.take_front(parts)) {
-        Value target = LLVM::AddrSpaceCastOp::create(
-            e.b, e.loc,
-            LLVM::LLVMPointerType::get(e.b.getContext(), kClusterSpace),
-            e.shared(stage.tile(offset)));
-        NVVM::CpAsyncBulkGlobalToSharedClusterOp::create(
-            e.b, e.loc, target, source, full, e.i32(bytes), Value(), Value());
-        offset += bytes;
-      }
-      sources = sources.drop_front(parts);
+    for (auto [i, source] : llvm::enumerate(sources)) {
+      int64_t bytes = vectors[i / parts].getBytes() / parts;
+      Value target = LLVM::AddrSpaceCastOp::create(
+          e.b, e.loc,
+          LLVM::LLVMPointerType::get(e.b.getContext(), kClusterSpace),
+          e.shared(stage.vector(i / parts, i % parts * bytes)));
+      NVVM::CpAsyncBulkGlobalToSharedClusterOp::create(
+          e.b, e.loc, target, source.front(), full, e.i32(bytes), Value(),
+          Value());
     }
   }
 
   // The bytes of all copies that arrive here.
   static Value emitBytes(Emitter &e, RingFillOp op, Value rows) {
+    RingType ring = op.getRing().getType();
     int64_t fixed = 0, perRow = 0;
-    for (auto [map, tile] :
-         llvm::zip_equal(op.getMaps(), op.getRing().getType().getMapped())) {
+    for (SharedVectorType vector : ring.getFilledVectors())
+      fixed += vector.getBytes();
+    for (auto [map, tile] : llvm::zip(op.getMaps(), ring.getMapped())) {
       if (cast<TensorMapType>(map.getType()).getStep())
         perRow += tile.getBytes() / tile.getRows();
       else
         fixed += tile.getBytes();
     }
-    for (SharedVectorType vector : op.getRing().getType().getVectors())
-      fixed += vector.getBytes();
     return perRow ? e.add(e.mul(rows, perRow), fixed) : e.i32(fixed);
-  }
-};
-
-struct RingGatherLowering : KernelPattern<RingGatherOp> {
-  using KernelPattern::KernelPattern;
-
-  // Eight neighbouring lanes copy the pieces of a row, so that a warp has four
-  // rows at a time, and 32 rows for the indices that it has in a register.
-  LogicalResult
-  matchAndRewrite(RingGatherOp op, OneToNOpAdaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    Location loc = op.getLoc();
-    Emitter e(rewriter, loc);
-    RingType type = op.getRing().getType();
-    Stage stage(e, type, adaptor.getRing(), adaptor.getCursor());
-    TileType tile = type.getPayload().front();
-    Type element =
-        e.b.getIntegerType(tile.getElementType().getIntOrFloatBitWidth());
-    int64_t chunkColumns = tile.getColumns() / kChunksPerRow;
-    constexpr int64_t rowsAtOnce = kWarpThreads / kChunksPerRow;
-    Value lane = e.lane(), laneRow = e.div(lane, kChunksPerRow),
-          chunk = e.rem(lane, kChunksPerRow);
-    Value column =
-        e.add(adaptor.getColumn().front(), e.mul(chunk, chunkColumns));
-    Value pitch = adaptor.getPitch().front();
-    Value isInside = e.below(column, pitch);
-    // What is beyond the pitch is not read.
-    Value source = e.at(adaptor.getBase().front(), element,
-                        e.toI64(e.select(isInside, column, e.i32(0))));
-    // The swizzle repeats after two rounds.
-    SmallVector<Value, 2> targets;
-    for (int64_t i = 0; i < 2; ++i)
-      targets.push_back(e.shared(emitChunkAddress(
-          e, stage.tile(0), e.add(laneRow, i * rowsAtOnce), chunk)));
-    for (auto [i, values] : llvm::enumerate(adaptor.getIndices())) {
-      Value indices = values.front();
-      int64_t first = i * kWarpThreads,
-              count = std::min(tile.getRows() - first, kWarpThreads);
-      auto copy = [&] {
-        for (int64_t row = 0; row < count; row += rowsAtOnce) {
-          Value index = e.broadcast(indices, e.add(laneRow, row));
-          Value exists = e.bitAnd(e.isNonNegative(index), isInside);
-          Value offset =
-              e.mul(e.toI64(e.select(exists, index, e.i32(0))), e.toI64(pitch));
-          NVVM::CpAsyncOp::create(
-              rewriter, loc,
-              e.at(targets[row / rowsAtOnce % 2], e.b.getI8Type(),
-                   (first + row / (2 * rowsAtOnce) * (2 * rowsAtOnce)) *
-                       TileType::kPanelBytes),
-              e.at(source, element, offset), kChunkBytes,
-              NVVM::LoadCacheModifierKind::CG,
-              e.select(exists, e.i32(kChunkBytes), e.i32(0)));
-        }
-      };
-      if (op.getRows() && i > 0)
-        e.when(e.below(e.i32(first), adaptor.getRows().front()), copy);
-      else
-        copy();
-    }
-    NVVM::CpAsyncMBarrierArriveOp::create(rewriter, loc, e.shared(stage.full()),
-                                          /*noinc=*/true);
-    rewriter.eraseOp(op);
-    return success();
   }
 };
 
@@ -415,17 +330,15 @@ struct RingWaitLowering : KernelPattern<RingWaitOp> {
           rewriter, op.getLoc(), NVVM::ProxyKind::async_shared,
           NVVM::SharedSpaceAttr::get(getContext(),
                                      NVVM::SharedSpace::shared_cta));
-    SmallVector<Value> tiles;
+    SmallVector<Value> parts;
     int64_t offset = 0;
-    for (TileType tile : op.getRing().getType().getPayload()) {
-      tiles.push_back(stage.tile(offset));
+    for (TileType tile : stage.type.getPayload()) {
+      parts.push_back(stage.tile(offset));
       offset += tile.getBytes();
     }
-    for (SharedVectorType vector : op.getRing().getType().getVectors()) {
-      tiles.push_back(stage.tile(offset));
-      offset += vector.getBytes();
-    }
-    rewriter.replaceOp(op, tiles);
+    for (size_t i = 0, n = stage.type.getVectors().size(); i < n; ++i)
+      parts.push_back(stage.vector(i));
+    rewriter.replaceOp(op, parts);
     return success();
   }
 };
@@ -503,6 +416,9 @@ struct RingReleaseLowering : KernelPattern<RingReleaseOp> {
     Emitter e(rewriter, op.getLoc());
     Stage stage(e, op.getRing().getType(), adaptor.getRing(),
                 adaptor.getCursor());
+    // One lane arrives for its warp, which has read the vectors.
+    if (!stage.type.getVectors().empty())
+      NVVM::SyncWarpOp::create(rewriter, op.getLoc(), e.i32(-1));
     // By predicate, since a branch in the main loop costs registers.
     auto arrive = [&](Value barrier, StringRef code, Value isActive) {
       NVVM::InlinePtxOp::create(rewriter, op.getLoc(), TypeRange(), barrier,
@@ -529,7 +445,7 @@ void mlir::moeq_gpu::populateRingPatterns(const TypeConverter &converter,
                                           const KernelBudget &budget) {
   patterns.add<TensorMapLowering, AllocLowering, RingCreateLowering,
                RingStartLowering, RingAdvanceLowering, RingAcquireLowering,
-               RingFillLowering, RingGatherLowering, RingWaitLowering,
-               RingSendLowering, RingReceiveLowering, RingReleaseLowering>(
+               RingFillLowering, RingWaitLowering, RingSendLowering,
+               RingReceiveLowering, RingReleaseLowering>(
       converter, patterns.getContext(), budget);
 }

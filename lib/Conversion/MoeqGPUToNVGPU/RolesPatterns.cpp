@@ -96,8 +96,16 @@ struct RolesLowering : KernelPattern<RolesOp> {
                                    /*withElseRegion=*/true);
     rewriter.setInsertionPointToStart(split.thenBlock());
     setRegisters(op.getProducerRegisters());
-    e.when(e.below(e.thread(), kWarpThreads),
-           [&] { inlineBody(op.getProducer(), {}); });
+    bool hasHelpers = !op.getHelpers().empty();
+    auto warps =
+        scf::IfOp::create(rewriter, loc, e.below(e.thread(), kWarpThreads),
+                          /*withElseRegion=*/hasHelpers);
+    rewriter.setInsertionPointToStart(warps.thenBlock());
+    inlineBody(op.getProducer(), {});
+    if (hasHelpers) {
+      rewriter.setInsertionPointToStart(warps.elseBlock());
+      inlineBody(op.getHelpers(), {});
+    }
     rewriter.setInsertionPointToStart(split.elseBlock());
     setRegisters(op.getConsumerRegisters());
     inlineBody(op.getConsumer(), e.sub(warpgroup, 1));

@@ -49,7 +49,7 @@ private:
 
   void buildFunction();
   void buildOperands();
-  void buildProducer(Region &region);
+  void buildProducer(Region &region, bool isHelper);
   void buildConsumer(Region &region);
   void buildSyncConsumer(Region &region);
   /// The tile loop of a role: `body` gets the tile and what the loop carries,
@@ -80,6 +80,11 @@ private:
   struct Carried {
     Value cursor, count;
   };
+  /// The copies of a stage, of which `shared` ones are the same in a cluster.
+  void buildFill(Tile tile, Value k, SmallVector<Value> places, Value cursor,
+                 ValueRange shared, Value rows);
+  /// The row of a tile in its group, where groups are apart in memory.
+  Value buildRowInPart(Tile tile, Value row);
   using TileBody = function_ref<Carried(Tile, Carried)>;
   void buildTileLoop(bool isProducer, Value initialCount, TileBody body);
   void buildMailboxLoop(bool isProducer, Value initialCount, TileBody body);
@@ -124,8 +129,15 @@ private:
   Value buildActive(const Consumer &consumer, Tile tile, Value cursor,
                     int64_t width);
 
+  /// 64 rows and a chunk of columns of a consumer's part of C, or of its
+  /// transpose, by their offsets; or of the accumulator.
+  struct Part {
+    int64_t row, column, width;
+  };
+
   /// The main loops of `width` columns: each returns the cursor after it, and
-  /// the fragments of the accumulator, which are equally many columns each.
+  /// the fragments of the accumulator, which are equally many columns each, or
+  /// rows with swapped operands.
   Value buildMainLoop(const Consumer &consumer, Tile tile, Value cursor,
                       int64_t width, SmallVectorImpl<Value> &accumulators);
   Value buildPromotedLoop(const Consumer &consumer, Tile tile, Value cursor,
@@ -136,8 +148,6 @@ private:
                   bool isTransposed = false);
   Value buildPackedLoop(const Consumer &consumer, Tile tile, Value cursor,
                         int64_t width, SmallVectorImpl<Value> &accumulators);
-  /// What a stage holds of packed weights: their values, scales and zeros.
-  SmallVector<SharedVectorType> getPackedVectors();
   SmallVector<Value> buildPackedSources(Tile tile, Value k);
   struct PackedStep;
   PackedStep buildPackedStep(const Consumer &consumer, Value &cursor);
@@ -151,17 +161,18 @@ private:
   Value buildSlot(Value stages, Value slot, TileType type);
   /// The scales of a stage: that of the rows, a fragment or a scalar, and one
   /// of the columns of each sum. Null or empty where the operand has none.
+  /// Those of the rows that come with the stage start at `lhsStart`, where that
+  /// is not 0.
   struct BlockScales {
-    Value lhs;
+    Value lhs, lhsStart;
     SmallVector<Value> rhs;
     Value getRhs(int64_t product) const {
       return rhs.empty() ? Value() : rhs[product];
     }
   };
-  BlockScales buildBlockScales(Tile tile, Value k, int64_t products,
-                               int64_t width);
   /// Where the scales of an operand with one a row and stage are, and whether
-  /// they are those of the rows of the accumulator, else of its columns.
+  /// they are those of the rows of the accumulator, else of its columns: for
+  /// the synchronous path.
   struct VectorScales {
     Value base, indices, pitch;
     Type type;
@@ -169,18 +180,33 @@ private:
   };
   Value buildVectorScales(const VectorScales &of, Value first, Value end,
                           Value k, int64_t count);
-  Value buildLhsScales(Tile tile, Value k, int64_t width);
+  Value buildLhsScales(Tile tile, Value k);
   Value buildRhsScales(Tile tile, Value k, int64_t column, int64_t width);
+  /// A full stage: the operands of wgmma, and the scales that come with them.
+  struct Stage {
+    Value a, b, lhsScales, rhsScales;
+  };
+  Stage buildWait(Value cursor);
+  BlockScales buildBlockScales(Tile tile, Value k, ArrayRef<Part> products);
+  void addStagedScales(BlockScales &scales, const Consumer &consumer,
+                       const Stage &stage, ArrayRef<Part> products);
+  /// How the producer finds what copies bring of an operand's scales, and what
+  /// threads do: element `index` of stage k at first + k * step + index *
+  /// pitch.
+  SmallVector<Value> buildScalePlaces(Tile tile, Value k);
+  SmallVector<Value> buildIndices(Value base, Value first, Value end,
+                                  int64_t count);
+  struct GatheredScales {
+    Value base, first, step, pitch;
+    SmallVector<Value, 2> indices;
+  };
+  SmallVector<GatheredScales, 2> buildGatheredScales(Tile tile,
+                                                     ArrayRef<Value> indices);
   Value buildBlockScale(Tile tile, Value k, int64_t column);
   Value buildOpaque(Value value);
   Value buildPromotion(Tile tile, Value partial, Value accumulator,
                        Value lhsScale, Value rhsScale);
 
-  /// 64 rows and a chunk of columns of a consumer's part of C, or of its
-  /// transpose, by their offsets; or of the accumulator.
-  struct Part {
-    int64_t row, column, width;
-  };
   /// The part of the accumulator with the sums of a part of C: those of the
   /// gate (0) or of up (1).
   Part getSum(Part part, unsigned sum) const {
@@ -241,6 +267,8 @@ private:
   SmallVector<Operation *> constants;
   TensorMapType lhsMapType, rhsMapType, outMapType;
   TileType lhsTile, rhsTile;
+  RingType ringType;
+  SmallVector<Value, 2> scaleMaps;
   Value lhsMap, rhsMap, outMap, ring, mailbox, schedule, columns, outColumns,
       depthTiles;
   /// The tiles, and the numbers by which CTAs have them, or clusters: the first

@@ -88,8 +88,9 @@ MatmulBuilder::Early MatmulBuilder::buildEarly(Tile tile, int64_t width) {
 void MatmulBuilder::buildEpilogue(const Consumer &consumer, Tile tile,
                                   ValueRange accumulators, const Early &early) {
   auto type = cast<FragmentType>(accumulators.front().getType());
-  int64_t rowCount = type.getRows(),
-          columnCount = type.getColumns() * accumulators.size(),
+  int64_t rowCount = getConsumerRows(spec),
+          columnCount = type.getRows() * type.getColumns() *
+                        accumulators.size() / rowCount,
           width = getChunkColumns(spec);
   (spec.swapAb ? rowCount : columnCount) /= spec.getNumSums();
   Value pitch = toI64(outColumns), out = getParameter(Kind::Out),
@@ -167,13 +168,16 @@ Value MatmulBuilder::buildMapped(const Consumer &consumer, Tile tile,
   for (unsigned sum = 0; sum < spec.getNumSums(); ++sum)
     sums.push_back(getSum(part, sum));
   SmallVector<Value> fragments;
-  for (Part sum : sums)
+  // Accumulators are side by side in one of the dimensions.
+  for (Part sum : sums) {
+    size_t index = sum.row / type.getRows() + sum.column / type.getColumns();
     fragments.push_back(
         SliceOp::create(b,
                         FragmentType::get(context, kInstructionRows, sum.width,
                                           type.getElementType()),
-                        accumulators[sum.column / type.getColumns()], sum.row,
+                        accumulators[index], sum.row % type.getRows(),
                         sum.column % type.getColumns()));
+  }
   unsigned rowOperand = 0;
   auto addRowOperand = [&] {
     unsigned i = rowOperand++;
@@ -183,7 +187,7 @@ Value MatmulBuilder::buildMapped(const Consumer &consumer, Tile tile,
     Type element = cast<SharedVectorType>(vector.getType()).getElementType();
     fragments.push_back(
         SpreadOp::create(b, FragmentType::get(context, 1, part.width, element),
-                         vector, part.column));
+                         vector, /*start=*/Value(), part.column));
   };
   if (spec.lhsScale == ScalePlacement::Vector)
     addRowOperand();

@@ -75,6 +75,19 @@ void MatmulBuilder::buildFunction() {
     addMap(Kind::RhsMap, rhsMapType);
   if (hasMaps && !spec.swapAb)
     addMap(Kind::OutMap, outMapType);
+  // A copy moves the scales of the rows of a tile in one row of them.
+  SmallVector<SharedVectorType> staged = getStageVectors(spec);
+  auto addScaleMap = [&](Kind kind, SharedVectorType vector) {
+    addMap(kind, TensorMapType::get(context, 1, vector.getSize(),
+                                    vector.getElementType(), /*step=*/0));
+  };
+  bool mapsScales = !areScalesGathered(spec),
+       mapsLhs = areLhsScalesStaged(spec) && mapsScales,
+       mapsRhs = areRhsScalesStaged(spec) && mapsScales;
+  if (mapsLhs)
+    addScaleMap(Kind::LhsScaleMap, staged.front());
+  if (mapsRhs)
+    addScaleMap(Kind::RhsScaleMap, staged.back());
   addParameter(Kind::Out, global, {b.getNamedAttr("llvm.noalias", unit)});
   if (spec.isGrouped)
     addInput(spec.isPlanned ? Kind::Plan : Kind::Offsets);
@@ -84,9 +97,9 @@ void MatmulBuilder::buildFunction() {
     addInput(Kind::Rhs);
   if (spec.isGathered)
     addInput(Kind::RowIndices);
-  if (spec.lhsScaleType)
+  if (spec.lhsScaleType && !mapsLhs)
     addInput(Kind::LhsScale);
-  if (spec.rhsScaleType)
+  if (spec.rhsScaleType && !mapsRhs)
     addInput(Kind::RhsScale);
   if (spec.rhsZeroType)
     addInput(Kind::RhsZero);
@@ -100,7 +113,7 @@ void MatmulBuilder::buildFunction() {
   addSize(Kind::Depth, spec.depth);
   if (spec.isGrouped)
     addSize(Kind::Groups, spec.groups);
-  if (spec.lhsScaleIsMnMajor)
+  if (spec.lhsScaleIsMnMajor && !mapsLhs)
     addSize(Kind::LhsScalePitch, ShapedType::kDynamic);
   if (spec.epilogue) {
     llvm::SetVector<Value> used;
@@ -153,25 +166,29 @@ void MatmulBuilder::buildOperands() {
     rhsMap = TensorMapOp::create(b, rhsMapType, getParameter(Kind::RhsMap));
   if (!spec.swapAb)
     outMap = TensorMapOp::create(b, outMapType, getParameter(Kind::OutMap));
+  for (const MatmulKernel::Parameter &parameter : kernel.parameters)
+    if (parameter.kind == Kind::LhsScaleMap ||
+        parameter.kind == Kind::RhsScaleMap)
+      scaleMaps.push_back(
+          TensorMapOp::create(b, parameter.map, getParameter(parameter.kind)));
   SmallVector<TileType> payload{lhsTile};
-  SmallVector<SharedVectorType> vectors;
-  if (spec.isPacked)
-    vectors = getPackedVectors();
-  else
+  if (!spec.isPacked)
     payload.push_back(rhsTile);
-  ring = RingCreateOp::create(b,
-                              RingType::get(context, spec.stages, payload,
-                                            spec.isGathered, spec.cluster,
-                                            vectors),
-                              getTileConsumers(spec));
-  auto createMailbox = [&](int64_t cluster, int64_t consumers) -> Value {
-    auto type = RingType::get(context, kMailboxStages, {}, false, cluster);
-    return RingCreateOp::create(b, type, consumers);
+  ringType =
+      RingType::get(context, spec.stages, payload, getStageVectors(spec),
+                    spec.isGathered, areScalesGathered(spec), spec.cluster);
+  ring = RingCreateOp::create(b, ringType, getTileConsumers(spec));
+  auto createMailbox = [&](int64_t cluster, int64_t consumers,
+                           int64_t warps) -> Value {
+    auto type =
+        RingType::get(context, kMailboxStages, {}, {}, false, false, cluster);
+    return RingCreateOp::create(b, type, consumers, warps);
   };
   if (isDynamic())
-    mailbox = createMailbox(/*cluster=*/1, spec.consumers);
+    mailbox = createMailbox(/*cluster=*/1, spec.consumers,
+                            hasHelpers(spec) ? kHelperWarps : 0);
   if (isDynamic() && isCluster())
-    numbers = createMailbox(spec.cluster, /*consumers=*/0);
+    numbers = createMailbox(spec.cluster, /*consumers=*/0, /*warps=*/0);
 }
 
 MatmulKernel MatmulBuilder::build() {
@@ -243,7 +260,9 @@ MatmulKernel MatmulBuilder::build() {
   if (spec.isSync()) {
     buildSyncConsumer(roles.getConsumer());
   } else {
-    buildProducer(roles.getProducer());
+    buildProducer(roles.getProducer(), /*isHelper=*/false);
+    if (hasHelpers(spec))
+      buildProducer(roles.getHelpers(), /*isHelper=*/true);
     buildConsumer(roles.getConsumer());
   }
   kernel.sharedMemory = getKernelBudget(roles).sharedMemory;
@@ -259,62 +278,6 @@ Value MatmulBuilder::buildForDepth(Value begin, Value end, Value cursor,
         scf::YieldOp::create(b, body(k, carried.front()));
       });
   return loop.getResult(0);
-}
-
-void MatmulBuilder::buildProducer(Region &region) {
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(&region.emplaceBlock());
-  auto work = [&](Tile tile, Carried carried) -> Carried {
-    Value rows;
-    if (spec.swapAb)
-      rows = mul(buildWidthIndex(tile), i32(spec.getRowStep()));
-    ValueRange indices;
-    if (spec.isGathered) {
-      SmallVector<Type> types(llvm::divideCeil(spec.tileRows, kWarpThreads),
-                              b.getI32Type());
-      indices = LoadIndicesOp::create(b, types, getParameter(Kind::RowIndices),
-                                      tile.row, tile.rowEnd)
-                    .getResults();
-    }
-    SmallVector<Value, 2> shared;
-    if (isCluster())
-      shared = buildShared(tile, carried.count);
-    Depth depth = buildDepth(tile);
-    auto fill = [&](Value k, Value cursor) -> Value {
-      SmallVector<Value> maps, sources,
-          coordinates = buildCoordinates(tile, depth, k);
-      Value column = coordinates[1];
-      if (!spec.isGathered)
-        maps.push_back(lhsMap);
-      else
-        coordinates.erase(coordinates.begin(), coordinates.begin() + 2);
-      if (!spec.isPacked) {
-        maps.push_back(rhsMap);
-      } else {
-        coordinates.pop_back_n(2);
-        sources = buildPackedSources(tile, k);
-      }
-      RingAcquireOp::create(b, ring, cursor);
-      RingFillOp::create(b, ring, cursor, maps, coordinates, shared, rows,
-                         sources);
-      if (spec.isGathered)
-        RingGatherOp::create(b, ring, cursor, getParameter(Kind::Lhs), column,
-                             getExtent(spec.depth, Kind::Depth), indices, rows);
-      return advance(ring, cursor);
-    };
-    if (!isDynamic())
-      return {buildForDepth(i32(0), depth.stages, carried.cursor, fill),
-              Value()};
-    // The next tile is taken before the last stage, for which the producer has
-    // to wait anyway.
-    Value last = arith::MaxSIOp::create(
-        b, arith::SubIOp::create(b, depth.stages, i32(1)), i32(0));
-    Value cursor = buildForDepth(i32(0), last, carried.cursor, fill);
-    Value next = buildTake();
-    return {buildForDepth(last, depth.stages, cursor, fill), next};
-  };
-  buildTileLoop(/*isProducer=*/true, first, work);
-  YieldOp::create(b);
 }
 
 MatmulBuilder::Consumer MatmulBuilder::buildConsumerState(Value number) {
@@ -390,7 +353,7 @@ Value MatmulBuilder::buildTileWork(const Consumer &consumer, Tile tile,
 // A consumer without rows only hands the stages back.
 Value MatmulBuilder::buildHandBack(Tile tile, Value cursor) {
   auto release = [&](Value, Value at) -> Value {
-    RingWaitOp::create(b, TypeRange{lhsTile, rhsTile}, ring, at);
+    buildWait(at);
     RingReleaseOp::create(b, ring, at);
     return advance(ring, at);
   };
@@ -489,6 +452,20 @@ Value MatmulBuilder::buildPart(Value tile, Value first, int64_t extent,
   return type == part ? tile : Value(SubtileOp::create(b, part, tile, first));
 }
 
+// What wgmma multiplies of a stage, and its scales.
+MatmulBuilder::Stage MatmulBuilder::buildWait(Value cursor) {
+  auto parts = RingWaitOp::create(b, ringType.getStageTypes(), ring, cursor);
+  Stage stage{parts.getResult(0), parts.getResult(1), {}, {}};
+  if (spec.swapAb)
+    std::swap(stage.a, stage.b);
+  unsigned next = 2;
+  if (areLhsScalesStaged(spec))
+    stage.lhsScales = parts.getResult(next++);
+  if (areRhsScalesStaged(spec))
+    stage.rhsScales = parts.getResult(next++);
+  return stage;
+}
+
 // The first stage starts the accumulator; then one matmul stays in flight while
 // the next stage is waited for.
 Value MatmulBuilder::buildMainLoop(const Consumer &consumer, Tile tile,
@@ -496,13 +473,10 @@ Value MatmulBuilder::buildMainLoop(const Consumer &consumer, Tile tile,
                                    SmallVectorImpl<Value> &accumulators) {
   Depth depth = buildDepth(tile);
   auto multiply = [&](Value at, Value accumulator) -> Value {
-    auto stage = RingWaitOp::create(b, TypeRange{lhsTile, rhsTile}, ring, at);
-    Value lhs = stage.getResult(0), rhs = stage.getResult(1);
-    if (spec.swapAb)
-      std::swap(lhs, rhs);
-    lhs = buildPart(lhs, consumer.row, getConsumerRows(spec),
-                    spec.lhsIsTransposed);
-    rhs = buildPart(rhs, i32(0), width, spec.rhsIsTransposed);
+    Stage stage = buildWait(at);
+    Value lhs = buildPart(stage.a, consumer.row, getConsumerRows(spec),
+                          spec.lhsIsTransposed);
+    Value rhs = buildPart(stage.b, i32(0), width, spec.rhsIsTransposed);
     if (!accumulator)
       buildClearTail(depth, lhs, rhs);
     return MmaOp::create(b, getProductType(width), lhs, rhs, accumulator,

@@ -19,7 +19,8 @@ constexpr int64_t kInstructionRows = 64;
 /// The stages of the mailbox through which the producer tells consumers their
 /// tiles: it may be as many tiles ahead.
 constexpr int64_t kMailboxStages = 4;
-/// What copies ask of the pitch of a matrix.
+/// What copies ask of the pitch of a matrix, and TMA of where a row of a box
+/// starts that is not swizzled.
 constexpr int64_t kPitchBytes = 16;
 
 inline int64_t getBytes(Type type) { return type.getIntOrFloatBitWidth() / 8; }
@@ -126,19 +127,40 @@ inline int64_t getProductColumns(const MatmulKernelSpec &spec,
                                       : columns;
 }
 
-/// The matmuls that a consumer has in flight where sums are promoted: two,
-/// where that leaves registers for the rest.
-inline int64_t getProductsInFlight(const MatmulKernelSpec &spec,
-                                   int64_t columns) {
-  if (spec.isSync())
-    return 1;
-  if (spec.swapAb)
-    return columns <= 96 ? 2 : 1;
-  return columns + 2 * getProductColumns(spec, columns) > 384 ||
-                 spec.rhsBlockScale == ScalePlacement::Vector
-             ? 1
-             : 2;
+/// Whether an operand has a scale for each row and stage that comes with its
+/// tile through the ring.
+inline bool areLhsScalesStaged(const MatmulKernelSpec &spec) {
+  return spec.lhsBlockScale == ScalePlacement::Vector && !spec.isSync();
 }
+inline bool areRhsScalesStaged(const MatmulKernelSpec &spec) {
+  return spec.rhsBlockScale == ScalePlacement::Vector && !spec.isSync() &&
+         !spec.isPacked;
+}
+/// Whether threads copy them, one by one, since those of a stage are not
+/// together, or not for the rows of a tile.
+inline bool areScalesGathered(const MatmulKernelSpec &spec) {
+  return (areLhsScalesStaged(spec) &&
+          (!spec.lhsScaleIsMnMajor || spec.isGathered)) ||
+         (areRhsScalesStaged(spec) && !spec.rhsScaleIsMnMajor);
+}
+/// The scales between the places from which a copy may start, 16 bytes, where
+/// the rows of a tile may start between: those of groups one after the other.
+/// A stage has as many scales more then, from such a place on. Else 0.
+inline int64_t getLhsScaleUnit(const MatmulKernelSpec &spec) {
+  bool isUnaligned = areLhsScalesStaged(spec) && !areScalesGathered(spec) &&
+                     spec.isGrouped && !spec.isMasked;
+  return isUnaligned ? kPitchBytes / getBytes(spec.lhsScaleType) : 0;
+}
+/// The vectors of a stage: packed weights with their scales and zeros, or the
+/// scales of rows of A, then those of B.
+SmallVector<SharedVectorType> getStageVectors(const MatmulKernelSpec &spec);
+
+/// Whether all warps of the producer warpgroup copy.
+inline bool hasHelpers(const MatmulKernelSpec &spec) {
+  return spec.isGathered || areScalesGathered(spec);
+}
+/// The warps beside the producer's that do.
+constexpr int64_t kHelperWarps = kWarpgroupThreads / kWarpThreads - 1;
 
 //===----------------------------------------------------------------------===//
 // Packed weights
@@ -189,41 +211,85 @@ inline int64_t getPackedStepRegisters(const MatmulKernelSpec &spec) {
   return getStepStages(spec) * getConsumerRows(spec) / 4;
 }
 
-/// The bytes of packed weights, scales and zeros of a stage.
-inline int64_t getPackedStageBytes(const MatmulKernelSpec &spec) {
-  int64_t scales = getStageGroups(spec) * spec.tileColumns;
-  int64_t bytes = getPackedSlabs(spec) * getPackedSlabBytes(spec);
-  if (spec.rhsBlockScale != ScalePlacement::None)
-    bytes += scales * getBytes(spec.rhsScaleType);
-  if (spec.rhsZeroType)
-    bytes += scales * getBytes(spec.rhsZeroType);
-  return llvm::alignTo(bytes, kTileAlignment);
-}
-
 /// The warpgroups that do nothing but copy.
 inline int64_t getNumProducers(const MatmulKernelSpec &spec) {
   return spec.isSync() ? 0 : 1;
 }
 
-/// Registers a thread: a producer that copies needs few, one that gathers rows
-/// some more; consumers share the rest.
+/// How a consumer promotes sums: the matmuls of 64 rows that it has in flight,
+/// and whether it holds the scales of their columns in registers from the start
+/// of the stage on, or reads them a few at a time, for each of the matmuls.
+struct Promotion {
+  int64_t inFlight;
+  bool holdsScales;
+
+  /// The registers that it takes for an accumulator of `columns` columns.
+  int64_t getRegisters(const MatmulKernelSpec &spec, int64_t columns) const {
+    int64_t product = getProductColumns(spec, columns);
+    int64_t registers = (getConsumerRows(spec) * columns +
+                         inFlight * kInstructionRows * product) /
+                        kWarpgroupThreads;
+    ScalePlacement ofColumns =
+        spec.swapAb ? spec.lhsBlockScale : spec.rhsBlockScale;
+    if (ofColumns == ScalePlacement::Vector && holdsScales)
+      registers += inFlight * product / 4;
+    return registers + 32 + 4 * inFlight;
+  }
+  bool operator==(const Promotion &other) const {
+    return inFlight == other.inFlight && holdsScales == other.holdsScales;
+  }
+};
+
+/// The best that there are so many registers for, if any.
+inline Promotion getPromotion(const MatmulKernelSpec &spec, int64_t columns,
+                              int64_t registers) {
+  if (spec.isSync())
+    return {1, true};
+  for (Promotion promotion : {Promotion{2, true}, {1, true}})
+    if (promotion.getRegisters(spec, columns) <= registers)
+      return promotion;
+  return {1, false};
+}
+
+/// The registers a thread of consumers, which share what the producer leaves.
+inline int64_t getConsumerRegisters(const MatmulKernelSpec &spec,
+                                    int64_t ofProducer) {
+  int64_t threads =
+      kWarpgroupThreads * (getNumProducers(spec) + spec.consumers);
+  int64_t share =
+      (getLaunchRegisters(threads) / kWarpgroupThreads - ofProducer) /
+      spec.consumers;
+  return std::min<int64_t>(share / 8 * 8, 240);
+}
+
+/// Registers a thread: a producer that starts copies can use some, one that
+/// gathers some more. Where consumers promote sums it has no more than leave
+/// them what they can use.
 inline int64_t getProducerRegisters(const MatmulKernelSpec &spec) {
   if (spec.isSync())
     return 0;
   bool isNarrow = spec.isPacked && spec.tileRows <= kPackedPartColumns;
   if (isNarrow) // Beside the maps it has the addresses of vectors.
     return 56;
-  if (spec.isPacked || (spec.promote && !spec.swapAb))
-    return spec.isGathered ? 32 : 24;
-  return spec.isGathered ? 56 : 40;
+  int64_t most = hasHelpers(spec) ? 56 : 40, least = most - 16;
+  if (spec.isPacked)
+    return least;
+  if (!spec.promote)
+    return most;
+  int64_t left = getConsumerRegisters(spec, most),
+          share = getConsumerRegisters(spec, least);
+  bool suffices = llvm::all_of(getWidths(spec), [&](int64_t columns) {
+    Promotion promotion = getPromotion(spec, columns, share);
+    return promotion == getPromotion(spec, columns, left) &&
+           promotion.getRegisters(spec, columns) <= left;
+  });
+  return suffices ? most : least;
 }
 inline int64_t getConsumerRegisters(const MatmulKernelSpec &spec) {
-  int64_t threads =
-      kWarpgroupThreads * (getNumProducers(spec) + spec.consumers);
-  int64_t share = (getLaunchRegisters(threads) / kWarpgroupThreads -
-                   getProducerRegisters(spec)) /
-                  spec.consumers;
-  return std::min<int64_t>(share / 8 * 8, 240);
+  return getConsumerRegisters(spec, getProducerRegisters(spec));
+}
+inline Promotion getPromotion(const MatmulKernelSpec &spec, int64_t columns) {
+  return getPromotion(spec, columns, getConsumerRegisters(spec));
 }
 
 /// Whether the weights of the next step are dequantized while a step is

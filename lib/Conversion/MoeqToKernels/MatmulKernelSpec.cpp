@@ -25,12 +25,37 @@ static int64_t getRowVectorBytes(const MatmulKernelSpec &spec) {
   return bytes;
 }
 
+SmallVector<SharedVectorType>
+mlir::moeq_gpu::getStageVectors(const MatmulKernelSpec &spec) {
+  MLIRContext *context = spec.lhs.getContext();
+  SmallVector<SharedVectorType> vectors;
+  auto add = [&](int64_t size, Type element) {
+    vectors.push_back(SharedVectorType::get(context, size, element));
+  };
+  if (spec.isPacked) {
+    int64_t scales = getStageGroups(spec) * spec.tileColumns;
+    add(getPackedSlabBytes(spec) * getPackedSlabs(spec),
+        IntegerType::get(context, 8));
+    if (spec.rhsBlockScale != ScalePlacement::None)
+      add(scales, spec.rhsScaleType);
+    if (spec.rhsZeroType)
+      add(scales, spec.rhsZeroType);
+    return vectors;
+  }
+  if (areLhsScalesStaged(spec))
+    add(spec.tileRows + getLhsScaleUnit(spec), spec.lhsScaleType);
+  if (areRhsScalesStaged(spec))
+    add(spec.tileColumns, spec.rhsScaleType);
+  return vectors;
+}
+
 // The shared memory of a CTA.
 static int64_t getSharedMemory(const MatmulKernelSpec &spec) {
   int64_t stageBytes =
-      spec.tileRows * TileType::kPanelBytes +
-      (spec.isPacked ? getPackedStageBytes(spec)
-                     : spec.tileColumns * TileType::kPanelBytes);
+      (spec.tileRows + (spec.isPacked ? 0 : spec.tileColumns)) *
+      TileType::kPanelBytes;
+  for (SharedVectorType vector : getStageVectors(spec))
+    stageBytes += RingType::getPaddedBytes(vector);
   int64_t shared = spec.stages * stageBytes + spec.consumers *
                                                   getStagingBytes(spec) *
                                                   (spec.swapAb ? 2 : 1);
@@ -192,11 +217,11 @@ mlir::moeq_gpu::getUnsupportedReason(const MatmulKernelSpec &spec) {
     if (std::optional<std::string> unsupported = getUnsupportedSync(spec))
       return unsupported;
   if (spec.swapAb) {
-    if (spec.promote && getConsumerRows(spec) != kInstructionRows) {
-      reason
-          << "sums with swap_ab are promoted where a consumer has 64 columns "
-             "of a tile, got "
-          << getConsumerRows(spec);
+    if (spec.isPacked && spec.promote &&
+        getConsumerRows(spec) != kInstructionRows) {
+      reason << "sums of packed weights are promoted where a consumer has 64 "
+                "columns of a tile, got "
+             << getConsumerRows(spec);
       return text;
     }
     if (spec.tileRows % spec.getRowStep() != 0 || spec.tileRows > 256) {
@@ -225,21 +250,21 @@ mlir::moeq_gpu::getUnsupportedReason(const MatmulKernelSpec &spec) {
       return text;
     }
   }
+  int64_t most = 256, staged = spec.tileRows + getLhsScaleUnit(spec);
+  if (staged > most) {
+    reason << "a stage has at most " << most << " scales of rows, got "
+           << staged;
+    return text;
+  }
   // The accumulator, and what the epilogue needs beside it, or the sums that
   // are promoted and their scales.
-  int64_t wide = getWidths(spec).back(), spare = 64;
-  if (spec.isPacked) {
-    spare = 16 + getPackedStepRegisters(spec) +
-            getPackedSumRegisters(spec, wide) -
-            getConsumerRows(spec) * wide / kWarpgroupThreads;
-  } else if (spec.promote) {
-    int64_t product = getProductColumns(spec, wide);
-    ScalePlacement ofColumns =
-        spec.swapAb ? spec.lhsBlockScale : spec.rhsBlockScale;
-    wide += getProductsInFlight(spec, wide) * product;
-    spare = 40 + (ofColumns == ScalePlacement::Vector ? product / 4 : 0);
-  }
-  int64_t registers = getConsumerRows(spec) * wide / kWarpgroupThreads + spare;
+  int64_t wide = getWidths(spec).back(),
+          registers = getConsumerRows(spec) * wide / kWarpgroupThreads + 64;
+  if (spec.isPacked)
+    registers =
+        16 + getPackedStepRegisters(spec) + getPackedSumRegisters(spec, wide);
+  else if (spec.promote)
+    registers = getPromotion(spec, wide).getRegisters(spec, wide);
   if (registers > getConsumerRegisters(spec)) {
     reason << "a consumer has " << getConsumerRegisters(spec)
            << " registers a thread, needs " << registers;
@@ -460,7 +485,7 @@ mlir::moeq_gpu::getMatmulKernelSpec(Operation *op, const MatmulView &view,
   // The scales of the columns leave registers for a narrow tile only.
   if (spec.rhsBlockScale == ScalePlacement::Vector && !spec.isPacked) {
     spec.tileColumns = 128;
-    spec.stages = 6;
+    spec.stages = 5;
   }
   if (spec.isSync()) {
     spec.tileColumns = 128;

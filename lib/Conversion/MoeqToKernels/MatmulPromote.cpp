@@ -25,23 +25,51 @@
 using namespace mlir;
 using namespace mlir::moeq_gpu;
 
-// The scales of a stage for `products` sums of `width` columns.
-MatmulBuilder::BlockScales MatmulBuilder::buildBlockScales(Tile tile, Value k,
-                                                           int64_t products,
-                                                           int64_t width) {
+// The scales of stage `k` of K for each of `products`, but for those that come
+// with the stage.
+MatmulBuilder::BlockScales
+MatmulBuilder::buildBlockScales(Tile tile, Value k, ArrayRef<Part> products) {
   BlockScales scales;
+  if (int64_t unit = getLhsScaleUnit(spec))
+    scales.lhsStart = arith::AndIOp::create(b, tile.row, i32(unit - 1));
   if (spec.lhsBlockScale == ScalePlacement::Tensor)
     scales.lhs = buildScaleScalar(Kind::LhsScale, spec.lhsScaleType,
                                   add(mul(getLhsPart(tile), depthTiles), k));
-  else if (spec.lhsBlockScale == ScalePlacement::Vector)
-    scales.lhs = buildLhsScales(tile, k, width);
-  if (spec.rhsBlockScale == ScalePlacement::None)
+  if (spec.rhsBlockScale == ScalePlacement::None ||
+      spec.rhsBlockScale == ScalePlacement::Vector)
     return scales;
-  for (int64_t i = 0; i < products; ++i)
-    scales.rhs.push_back(spec.rhsBlockScale == ScalePlacement::Vector
-                             ? buildRhsScales(tile, k, i * width, width)
-                             : buildBlockScale(tile, k, i * width));
+  for (Part product : products) // All rows are of one block.
+    scales.rhs.push_back(product.row != 0
+                             ? scales.rhs.front()
+                             : buildBlockScale(tile, k, product.column));
   return scales;
+}
+
+// Those that come with a stage, in registers.
+void MatmulBuilder::addStagedScales(BlockScales &scales,
+                                    const Consumer &consumer,
+                                    const Stage &stage,
+                                    ArrayRef<Part> products) {
+  auto spread = [&](Value vector, bool areRows, Value start,
+                    Part part) -> Value {
+    Type element = cast<SharedVectorType>(vector.getType()).getElementType();
+    auto type = areRows
+                    ? FragmentType::get(context, kInstructionRows, 1, element)
+                    : FragmentType::get(context, 1, part.width, element);
+    if (areRows)
+      start = start ? add(start, consumer.row) : consumer.row;
+    return SpreadOp::create(b, type, vector, start,
+                            areRows ? part.row : part.column);
+  };
+  if (stage.lhsScales)
+    scales.lhs = spread(stage.lhsScales, !spec.swapAb, scales.lhsStart,
+                        products.front());
+  if (!stage.rhsScales)
+    return;
+  scales.rhs.clear();
+  for (Part product : products)
+    scales.rhs.push_back(
+        spread(stage.rhsScales, spec.swapAb, Value(), product));
 }
 
 // The scale of the block of columns that a sum is in, from [E, blocks of N,
@@ -71,78 +99,6 @@ Value MatmulBuilder::buildOpaque(Value value) {
       LLVM::AsmDialectAttr::get(context, LLVM::AsmDialect::AD_ATT),
       /*operand_attrs=*/ArrayAttr());
   return copy.getResult(0);
-}
-
-// The scales of `count` rows of A or of the weights from `first` on, which are
-// the rows or the columns of the accumulator, and those before `end` exist. A
-// column of the scales is a stage, or a row where they are along the rows.
-Value MatmulBuilder::buildVectorScales(const VectorScales &of, Value first,
-                                       Value end, Value k, int64_t count) {
-  // Each column of a tile that may reach beyond the end has an address of its
-  // own. Hidden from the compiler, the first keeps these in the loop: ahead of
-  // it they would take the registers of the accumulator.
-  if (!of.areRows && end && !of.isAligned)
-    first = buildOpaque(first);
-  auto type = FragmentType::get(context, of.areRows ? count : 1,
-                                of.areRows ? 1 : count, of.type);
-  Value row = of.areRows ? first : k, column = of.areRows ? k : first,
-        rowEnd = of.areRows ? end : Value(),
-        columnEnd = of.areRows ? Value() : end;
-  auto load = LoadOp::create(b, type, of.base, row, column, toI64(of.pitch),
-                             rowEnd, columnEnd, of.indices);
-  load.setTransposed(of.areRows == of.isMnMajor);
-  load.setAligned(of.isAligned);
-  return load;
-}
-
-// Those of the rows of A: from [M, blocks of K], or from [blocks of K, M] with
-// rows of the given pitch, each group apart where they are masked.
-Value MatmulBuilder::buildLhsScales(Tile tile, Value k, int64_t width) {
-  VectorScales of{getParameter(Kind::LhsScale),
-                  getRowIndices(),
-                  depthTiles,
-                  spec.lhsScaleType,
-                  spec.lhsScaleIsMnMajor,
-                  /*areRows=*/!spec.swapAb,
-                  /*isAligned=*/false};
-  Value first = tile.row, end = tile.rowEnd;
-  if (of.isMnMajor)
-    of.pitch = getParameter(Kind::LhsScalePitch);
-  if (of.isMnMajor && spec.isMasked) {
-    Value plane = mul(tile.group, depthTiles),
-          before = mul(tile.group, getParameter(Kind::Rows));
-    of.base = LLVM::GEPOp::create(
-        b, of.base.getType(), of.type, of.base,
-        ValueRange(arith::MulIOp::create(b, toI64(plane), toI64(of.pitch))));
-    first = arith::SubIOp::create(b, first, before);
-    end = arith::SubIOp::create(b, end, before);
-  }
-  return buildVectorScales(of, first, end, k,
-                           spec.swapAb ? width : kInstructionRows);
-}
-
-// Those of the rows of the weights from `column` of the tile on: from [E, N,
-// blocks of K], or with the last two exchanged and N padded to 16 bytes.
-Value MatmulBuilder::buildRhsScales(Tile tile, Value k, int64_t column,
-                                    int64_t width) {
-  VectorScales of{getParameter(Kind::RhsScale),
-                  Value(),
-                  depthTiles,
-                  spec.rhsScaleType,
-                  spec.rhsScaleIsMnMajor,
-                  /*areRows=*/spec.swapAb,
-                  /*isAligned=*/spec.rhsScaleIsMnMajor && !spec.swapAb};
-  Value plane = columns;
-  if (of.isMnMajor) {
-    Value unit = i32(kPitchBytes / getBytes(of.type));
-    of.pitch = mul(arith::CeilDivUIOp::create(b, columns, unit), unit);
-    plane = of.pitch;
-  }
-  Value offset = arith::MulIOp::create(b, toI64(mul(tile.group, depthTiles)),
-                                       toI64(plane));
-  of.base = LLVM::GEPOp::create(b, of.base.getType(), of.type, of.base, offset);
-  return buildVectorScales(of, add(tile.column, i32(column)), getColumnEnd(), k,
-                           spec.swapAb ? kInstructionRows : width);
 }
 
 // accumulator + partial * (lhs scale * rhs scale), with one rounding after that
@@ -177,16 +133,21 @@ Value MatmulBuilder::buildPromotion(Tile tile, Value partial, Value accumulator,
 Value MatmulBuilder::buildPromotedLoop(const Consumer &consumer, Tile tile,
                                        Value cursor, int64_t columnCount,
                                        SmallVectorImpl<Value> &accumulators) {
+  Promotion promotion = getPromotion(spec, columnCount);
   int64_t width = getProductColumns(spec, columnCount),
-          products = columnCount / width,
-          inFlight = getProductsInFlight(spec, columnCount),
-          // Of an iteration: as many as it takes to have so many in flight.
-      stages = std::max<int64_t>(inFlight / products, 1);
-  FragmentType productType = getProductType(width);
-  accumulators.assign(
-      products,
-      Value(ZeroOp::create(b, FragmentType::get(context, kInstructionRows,
-                                                width, b.getF32Type()))));
+          inFlight = promotion.inFlight;
+  SmallVector<Part> products;
+  for (int64_t row = 0; row < getConsumerRows(spec); row += kInstructionRows)
+    for (int64_t column = 0; column < columnCount; column += width)
+      products.push_back({row, column, width});
+  // Of an iteration: as many as it takes to have so many in flight.
+  int64_t count = products.size(),
+          stages = std::max<int64_t>(inFlight / count, 1);
+  auto getType = [&](Type element) {
+    return FragmentType::get(context, kInstructionRows, width, element);
+  };
+  FragmentType productType = getType(getProductType(width).getElementType());
+  accumulators.assign(count, Value(ZeroOp::create(b, getType(b.getF32Type()))));
 
   // A loop over [lower, upper), `stages` of them an iteration, that goes on
   // with the accumulators and the cursor.
@@ -201,12 +162,12 @@ Value MatmulBuilder::buildPromotedLoop(const Consumer &consumer, Tile tile,
           // The loads of scales have returned when the matmul has ended.
           SmallVector<BlockScales> scales;
           for (int64_t i = 0; i < stages; ++i)
-            scales.push_back(
-                buildBlockScales(tile, add(k, i32(i)), products, width));
+            scales.push_back(buildBlockScales(tile, add(k, i32(i)), products));
           struct Product {
-            Value partial, stage;
+            Value partial, cursor;
             int64_t index;
-            const BlockScales &scales;
+            BlockScales &scales;
+            Stage stage;
           };
           std::deque<Product> pending;
           Value done;
@@ -216,30 +177,32 @@ Value MatmulBuilder::buildPromotedLoop(const Consumer &consumer, Tile tile,
             Value partial = MmaWaitOp::create(b, TypeRange(productType),
                                               pending.size(), product.partial)
                                 .getResult(0);
-            if (product.index == products - 1)
-              RingReleaseOp::create(b, ring, product.stage);
+            BlockScales &scales = product.scales;
+            if (!promotion.holdsScales)
+              addStagedScales(scales, consumer, product.stage, products);
+            if (product.index == count - 1)
+              RingReleaseOp::create(b, ring, product.cursor);
             done = partial;
-            const BlockScales &scales = product.scales;
             Value &sum = sums[product.index];
             sum = buildPromotion(tile, partial, sum, scales.lhs,
                                  scales.getRhs(product.index));
           };
-          for (const BlockScales &scale : scales) {
-            auto stage =
-                RingWaitOp::create(b, TypeRange{lhsTile, rhsTile}, ring, at);
-            Value lhs = stage.getResult(0), rhs = stage.getResult(1);
-            if (spec.swapAb)
-              std::swap(lhs, rhs);
-            lhs = buildPart(lhs, consumer.row, kInstructionRows);
-            for (int64_t i = 0; i < products; ++i) {
+          for (BlockScales &scale : scales) {
+            Stage stage = buildWait(at);
+            for (auto [i, part] : llvm::enumerate(products)) {
               if (static_cast<int64_t>(pending.size()) == inFlight)
                 finish();
+              Value row = add(consumer.row, i32(part.row));
               // In the registers of a sum that is done, if there is one.
               Value partial = MmaOp::create(
-                  b, productType, lhs, buildPart(rhs, i32(i * width), width),
-                  done, /*overwrite=*/bool(done));
+                  b, productType, buildPart(stage.a, row, kInstructionRows),
+                  buildPart(stage.b, i32(part.column), width), done,
+                  /*overwrite=*/bool(done));
               done = Value();
-              pending.push_back({partial, at, i, scale});
+              if (i == 0 && promotion.holdsScales)
+                addStagedScales(scale, consumer, stage, products);
+              pending.push_back(
+                  {partial, at, static_cast<int64_t>(i), scale, stage});
             }
             at = advance(ring, at);
           }
@@ -248,7 +211,7 @@ Value MatmulBuilder::buildPromotedLoop(const Consumer &consumer, Tile tile,
           sums.push_back(at);
           scf::YieldOp::create(b, sums);
         });
-    accumulators.assign(loop.result_begin(), loop.result_begin() + products);
+    accumulators.assign(loop.result_begin(), loop.result_begin() + count);
     cursor = loop.getResults().back();
   };
   // Unrolled, the loop would need the registers of several iterations.

@@ -55,21 +55,6 @@ struct MatmulBuilder::PackedStep {
   }
 };
 
-SmallVector<SharedVectorType> MatmulBuilder::getPackedVectors() {
-  auto getVector = [&](int64_t size, Type element) {
-    return SharedVectorType::get(context, size, element);
-  };
-  SmallVector<SharedVectorType> vectors;
-  vectors.push_back(getVector(getPackedSlabBytes(spec) * getPackedSlabs(spec),
-                              b.getI8Type()));
-  int64_t scales = getStageGroups(spec) * spec.tileColumns;
-  if (spec.rhsBlockScale != ScalePlacement::None)
-    vectors.push_back(getVector(scales, spec.rhsScaleType));
-  if (spec.rhsZeroType)
-    vectors.push_back(getVector(scales, spec.rhsZeroType));
-  return vectors;
-}
-
 /// base[index], of elements of `type`.
 static Value getElement(ImplicitLocOpBuilder &b, Value base, Type type,
                         Value index) {
@@ -126,19 +111,18 @@ MatmulBuilder::PackedStep
 MatmulBuilder::buildPackedStep(const Consumer &consumer, Value &cursor) {
   PackedStep step;
   int64_t rows = getConsumerRows(spec), groups = getStageGroups(spec);
-  SmallVector<SharedVectorType> types = getPackedVectors();
-  SmallVector<Type> vectorTypes(types.begin(), types.end());
+  SmallVector<SharedVectorType> types = getStageVectors(spec);
   for (int64_t stage = 0; stage < getStepStages(spec); ++stage) {
-    auto wait =
-        RingWaitOp::create(b, TypeRange{lhsTile}, vectorTypes, ring, cursor);
-    step.tokens.push_back(wait.getTiles().front());
+    auto parts = RingWaitOp::create(b, ringType.getStageTypes(), ring, cursor)
+                     .getParts();
+    step.tokens.push_back(parts.front());
     step.cursors.push_back(cursor);
     cursor = advance(ring, cursor);
     // The consumer's part of a vector with so many elements for each 64 rows.
     unsigned next = 0;
     auto takePart = [&]() -> Value {
-      Value vector = wait.getVectors()[next];
       SharedVectorType type = types[next++];
+      Value vector = parts[next];
       int64_t size = type.getSize() * rows / spec.tileColumns;
       if (size == type.getSize())
         return vector;
@@ -156,11 +140,12 @@ MatmulBuilder::buildPackedStep(const Consumer &consumer, Value &cursor) {
     if (scales && !foldsScales(spec) && stage == 0) {
       for (int64_t group = 0; group < groups; ++group)
         for (int64_t row = 0; row < rows; row += kInstructionRows)
-          step.scales.push_back(SpreadOp::create(
-              b,
-              FragmentType::get(context, kInstructionRows, 1,
-                                spec.rhsScaleType),
-              scales, row * groups + group * kInstructionRows));
+          step.scales.push_back(
+              SpreadOp::create(b,
+                               FragmentType::get(context, kInstructionRows, 1,
+                                                 spec.rhsScaleType),
+                               scales, /*start=*/Value(),
+                               row * groups + group * kInstructionRows));
       scales = Value();
     }
     step.operands.push_back(DequantOp::create(

@@ -44,6 +44,75 @@ Value MatmulBuilder::buildSlot(Value stages, Value slot, TileType type) {
   return SubtileOp::create(b, type, stages, mul(slot, i32(type.getRows())));
 }
 
+// The scales of `count` rows of A or of the weights from `first` on, which are
+// the rows or the columns of the accumulator, and those before `end` exist. A
+// column of the scales is a stage, or a row where they are along the rows.
+Value MatmulBuilder::buildVectorScales(const VectorScales &of, Value first,
+                                       Value end, Value k, int64_t count) {
+  // Each column of a tile that may reach beyond the end has an address of its
+  // own. Hidden from the compiler, the first keeps these in the loop: ahead of
+  // it they would take the registers of the accumulator.
+  if (!of.areRows && end && !of.isAligned)
+    first = buildOpaque(first);
+  auto type = FragmentType::get(context, of.areRows ? count : 1,
+                                of.areRows ? 1 : count, of.type);
+  Value row = of.areRows ? first : k, column = of.areRows ? k : first,
+        rowEnd = of.areRows ? end : Value(),
+        columnEnd = of.areRows ? Value() : end;
+  auto load = LoadOp::create(b, type, of.base, row, column, toI64(of.pitch),
+                             rowEnd, columnEnd, of.indices);
+  load.setTransposed(of.areRows == of.isMnMajor);
+  load.setAligned(of.isAligned);
+  return load;
+}
+
+// Those of the rows of A: from [M, blocks of K], or from [blocks of K, M] with
+// rows of the given pitch, each group apart where they are masked.
+Value MatmulBuilder::buildLhsScales(Tile tile, Value k) {
+  VectorScales of{getParameter(Kind::LhsScale),
+                  getRowIndices(),
+                  depthTiles,
+                  spec.lhsScaleType,
+                  spec.lhsScaleIsMnMajor,
+                  /*areRows=*/true,
+                  /*isAligned=*/false};
+  Value first = tile.row, end = tile.rowEnd;
+  if (of.isMnMajor) {
+    of.pitch = getParameter(Kind::LhsScalePitch);
+    Value plane = mul(getLhsPart(tile), depthTiles);
+    of.base = LLVM::GEPOp::create(
+        b, of.base.getType(), of.type, of.base,
+        ValueRange(arith::MulIOp::create(b, toI64(plane), toI64(of.pitch))));
+    first = buildRowInPart(tile, first);
+    end = buildRowInPart(tile, end);
+  }
+  return buildVectorScales(of, first, end, k, kInstructionRows);
+}
+
+// Those of the rows of the weights from `column` of the tile on: from [E, N,
+// blocks of K], or with the last two exchanged and N padded to 16 bytes.
+Value MatmulBuilder::buildRhsScales(Tile tile, Value k, int64_t column,
+                                    int64_t width) {
+  VectorScales of{getParameter(Kind::RhsScale),
+                  Value(),
+                  depthTiles,
+                  spec.rhsScaleType,
+                  spec.rhsScaleIsMnMajor,
+                  /*areRows=*/false,
+                  /*isAligned=*/spec.rhsScaleIsMnMajor};
+  Value plane = columns;
+  if (of.isMnMajor) {
+    Value unit = i32(kPitchBytes / getBytes(of.type));
+    of.pitch = mul(arith::CeilDivUIOp::create(b, columns, unit), unit);
+    plane = of.pitch;
+  }
+  Value offset = arith::MulIOp::create(b, toI64(mul(tile.group, depthTiles)),
+                                       toI64(plane));
+  of.base = LLVM::GEPOp::create(b, of.base.getType(), of.type, of.base, offset);
+  return buildVectorScales(of, add(tile.column, i32(column)), getColumnEnd(), k,
+                           width);
+}
+
 void MatmulBuilder::buildSyncLoop(const Consumer &consumer, Tile tile, Tile own,
                                   SmallVectorImpl<Value> &accumulators) {
   Value depth = getExtent(spec.depth, Kind::Depth);
@@ -76,6 +145,9 @@ void MatmulBuilder::buildSyncLoop(const Consumer &consumer, Tile tile, Tile own,
   int64_t ahead = spec.stages - 1,
           width = getProductColumns(spec, spec.tileColumns),
           products = spec.tileColumns / width;
+  SmallVector<Part> parts;
+  for (int64_t i = 0; i < products; ++i)
+    parts.push_back({0, i * width, width});
   FragmentType productType = getProductType(width);
   Value zero = ZeroOp::create(b, productType);
   for (int64_t stage = 0; stage < ahead; ++stage)
@@ -91,8 +163,17 @@ void MatmulBuilder::buildSyncLoop(const Consumer &consumer, Tile tile, Tile own,
         waitForCopies(ahead - 1);
         copy(add(k, i32(ahead)), previous);
         BlockScales scales;
+        Value lhsScales;
+        if (spec.lhsBlockScale == ScalePlacement::Vector)
+          lhsScales = buildLhsScales(own, k);
         if (spec.promote)
-          scales = buildBlockScales(own, k, products, width);
+          scales = buildBlockScales(own, k, parts);
+        if (lhsScales)
+          scales.lhs = lhsScales;
+        if (spec.rhsBlockScale == ScalePlacement::Vector)
+          for (Part part : parts)
+            scales.rhs.push_back(
+                buildRhsScales(own, k, part.column, part.width));
         Value lhs = buildPart(buildSlot(lhsStages, slot, lhsTile), consumer.row,
                               kInstructionRows),
               rhs = buildSlot(rhsStages, slot, rhsTile);

@@ -174,6 +174,12 @@ static LogicalResult outlineMatmul(OpTy op, gpu::GPUModuleOp module) {
     case MatmulParameter::OutMap:
       operands.push_back(map(view.out));
       break;
+    case MatmulParameter::LhsScaleMap:
+      operands.push_back(map(view.lhs[1]));
+      break;
+    case MatmulParameter::RhsScaleMap:
+      operands.push_back(map(view.rhs[1]));
+      break;
     case MatmulParameter::Out:
       operands.push_back(view.out);
       break;

@@ -43,7 +43,7 @@ func.func @narrow(%a: memref<?x1040xf8E4M3FN>, %sa: memref<9x?xf32>,
     lhs(%a, %sa : memref<?x1040xf8E4M3FN>, memref<9x?xf32> as !act_mn)
     rhs(%w, %sw : memref<256x1032x1040xf8E4M3FN>, memref<256x9x9xf32> as !weight)
     offsets(%o : memref<257xi32>) outs(%c : memref<?x1032xbf16>)
-    config(<tile = [128, 128], stages = 6, schedule = dynamic>)
+    config(<tile = [128, 128], stages = 5, schedule = dynamic>)
   return
 }
 

@@ -32,7 +32,7 @@ func.func @blocks_mn(%a: memref<256x?x2048xf8E4M3FN>, %sa: memref<256x16x?xf32>,
     lhs(%a, %sa : memref<256x?x2048xf8E4M3FN>, memref<256x16x?xf32> as !act_mn)
     rhs(%w, %sw : memref<256x7168x2048xf8E4M3FN>, memref<256x56x16xf32> as !weight)
     counts(%n : memref<256xi32>) outs(%c : memref<256x?x7168xbf16>)
-    config(<tile = [128, 128], stages = 6, schedule = dynamic>)
+    config(<tile = [128, 128], stages = 5, schedule = dynamic>)
   return
 }
 

@@ -7,24 +7,24 @@
 !weight = !moeq.scaled<f8E4M3FN, block = [128, 128], scale = f32>
 
 // CHECK-LABEL: llvm.func @blocks_grouped_matmul
-// CHECK-SAME:      %[[COUNTS:[^:]*]]: !llvm.ptr<1> {llvm.noalias, llvm.readonly}, %[[SA:[^:]*]]: !llvm.ptr<1> {llvm.noalias, llvm.readonly}, %{{[^:]*}}: !llvm.ptr<1> {llvm.noalias, llvm.readonly}, %[[M:[^:]*]]: i32, %[[PITCH:[^:]*]]: i32) attributes
+// CHECK-SAME:      %[[COUNTS:[^:]*]]: !llvm.ptr<1> {llvm.noalias, llvm.readonly}, %{{[^:]*}}: !llvm.ptr<1> {llvm.noalias, llvm.readonly}, %[[M:[^:]*]]: i32) attributes
+// CHECK:         %[[SCALES:.*]] = moeq_gpu.tensor_map %{{.*}} : <1x128xf32>
 // CHECK:         moeq_gpu.schedule counts(%[[COUNTS]]) groups(%c8_i32) rows(%[[M]]) columns(%c14336_i32) : <128x256, raster = 16, groups_per_lane = 1, masked = true>
-// CHECK:         consumers(2, 240)
 // CHECK:           %[[GROUP:.*]], %[[ROW:.*]], %[[END:.*]], %{{.*}} = moeq_gpu.schedule.tile
-// The scales of each expert are a matrix of their own.
-// CHECK:             %[[PLANE:.*]] = arith.muli %[[GROUP]], %c32_i32
-// CHECK:             %[[FIRST:.*]] = arith.muli %[[GROUP]], %[[M]]
-// CHECK:             %[[OFFSET:.*]] = arith.muli
-// CHECK:             %[[BASE:.*]] = llvm.getelementptr %[[SA]][%[[OFFSET]]]
-// CHECK:             arith.subi %{{.*}}, %[[FIRST]]
-// CHECK:             arith.subi %[[END]], %[[FIRST]]
-// CHECK:             moeq_gpu.load %[[BASE]][{{.*}} transposed : <64x1xf32>
+// The scales of each expert are a matrix of their own, where tiles start at
+// multiples of their rows.
+// CHECK-DAG:         %[[PLANE:.*]] = arith.muli %[[GROUP]], %c32_i32
+// CHECK-DAG:         %[[FIRST:.*]] = arith.muli %[[GROUP]], %[[M]]
+// CHECK-DAG:         %[[OWN:.*]] = arith.subi %[[ROW]], %[[FIRST]]
+// CHECK-DAG:         %[[STAGE:.*]] = arith.addi %[[PLANE]], %{{.*}}
+// CHECK:             moeq_gpu.ring.fill {{.*}}%[[SCALES]] at {{.*}}, %[[STAGE]], %[[OWN]])
+// CHECK:         consumers(2, 232)
 // CHECK-LABEL: func.func @blocks(
 // CHECK-SAME:      %[[A:[^:]*]]: memref<8x?x4096xf8E4M3FN>, %[[S:[^:]*]]: memref<8x32x?xf32>
 // CHECK-SAME:      %[[C:[^:]*]]: memref<8x?x14336xbf16>
 // CHECK-DAG:     %[[DIM:.*]] = memref.dim %[[C]], %c1
 // CHECK-DAG:     %[[ROWS:.*]] = arith.index_cast %[[DIM]] : index to i32
-// CHECK-DAG:     %[[PITCH:.*]] = memref.dim %[[S]], %c2
+// CHECK-DAG:     moeq_gpu.encode_tensor_map %[[S]] : memref<8x32x?xf32> -> <1x128xf32>
 // The grid is that of all rows at most.
 // CHECK:         %[[ALL:.*]] = arith.muli %[[DIM]], %c8
 // CHECK:         arith.divui %[[ALL]], %c128

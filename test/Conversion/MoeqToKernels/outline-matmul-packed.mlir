@@ -6,11 +6,11 @@
 // CHECK-COUNT-1:   llvm.byval
 // CHECK:         %[[MAPS:.*]] = moeq_gpu.tensor_map %{{.*}} : <64x64xbf16, step = 16>
 // CHECK-NOT:     moeq_gpu.tensor_map
-// CHECK:         moeq_gpu.ring.create consumers 2 : <4x[64x64xbf16, linear 8192xi8]>
+// CHECK:         moeq_gpu.ring.create consumers 2 : <4x[64x64xbf16, 8192xi8]>
 // CHECK:         moeq_gpu.roles producer
 // CHECK:           %[[FIRST:.*]] = llvm.getelementptr %[[W:.*]][%
 // CHECK:           %[[SECOND:.*]] = llvm.getelementptr %[[W]][%
-// CHECK:           moeq_gpu.ring.fill %{{.*}} from(%[[MAPS]] at %{{.*}}, %{{.*}}) linear(%[[FIRST]], %[[SECOND]]) rows(%
+// CHECK:           moeq_gpu.ring.fill %{{.*}} from(%[[MAPS]] at %{{.*}}, %{{.*}}) sources(%[[FIRST]], %[[SECOND]]) rows(%
 // CHECK:         } consumers(2,
 // Few widths, the least of which is enough.
 // CHECK:           scf.index_switch
@@ -39,9 +39,9 @@ func.func @up(%x: memref<?x512xbf16>, %w: memref<8x512x512xi8>, %ws: memref<8x51
 // Scales and zeros of groups come beside them; sums of a group, two stages, are
 // promoted. A tile beyond the last rows copies those once more.
 // CHECK-LABEL: llvm.func @groups_grouped_matmul(
-// CHECK:         moeq_gpu.ring.create consumers 2 : <4x[64x64xbf16, linear 4096xi8, linear 128xbf16, linear 128xi8]>
+// CHECK:         moeq_gpu.ring.create consumers 2 : <4x[64x64xbf16, 4096xi8, 128xbf16, 128xi8]>
 // CHECK:           arith.minui
-// CHECK:           linear(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) rows(%
+// CHECK:           sources(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) rows(%
 // CHECK:           moeq_gpu.spread {{.*}}[0] : <64xbf16> -> <64x1xbf16>
 // CHECK:           %[[A:.*]] = moeq_gpu.dequant {{.*}} as ui4 zeros(%{{.*}} : !moeq_gpu.vector<64xi8>)
 // CHECK:           %[[B:.*]] = moeq_gpu.dequant
@@ -60,7 +60,7 @@ func.func @groups(%x: memref<?x512xbf16>, %w: memref<8x192x256xi8>, %ws: memref<
 
 // E8M0 scales are part of the weight.
 // CHECK-LABEL: llvm.func @mx_grouped_matmul(
-// CHECK:         moeq_gpu.ring.create consumers 2 : <4x[64x64xbf16, linear 4096xi8, linear 256xf8E8M0FNU]>
+// CHECK:         moeq_gpu.ring.create consumers 2 : <4x[64x64xbf16, 4096xi8, 256xf8E8M0FNU]>
 // CHECK:           moeq_gpu.dequant {{.*}} as f4E2M1FN scales(%{{.*}} : !moeq_gpu.vector<128xf8E8M0FNU>)
 // CHECK-NOT:       moeq_gpu.spread
 !m = !moeq.scaled<f4E2M1FN, block = [32], scale = f8E8M0FNU, packing = fragments>

@@ -40,7 +40,7 @@ func.func @static_rows(%a: tensor<1024x4096x!act>, %w: tensor<8x14336x4096x!act>
 !block = !moeq.scaled<f8E4M3FN, block = [128], scale = f32>
 
 // CHECK-LABEL: func @column_scales(
-// CHECK:       config(<tile = [128, 128], stages = 6, consumers = 2,
+// CHECK:       config(<tile = [128, 128], stages = 5, consumers = 2,
 func.func @column_scales(%a: tensor<?x4096x!block>, %w: tensor<8x14336x4096x!block>,
                          %offsets: tensor<9xi32>, %out: tensor<?x14336xbf16>)
     -> tensor<?x14336xbf16> {

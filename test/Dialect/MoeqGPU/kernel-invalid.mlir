@@ -40,6 +40,36 @@ func.func private @box_row(!moeq_gpu.tensor_map<64x128xbf16>)
 
 // -----
 
+// expected-error@+1 {{expects a box row of a multiple of 16 bytes and at most 256 elements, got 6 of 'f32'}}
+func.func private @vector_bytes(!moeq_gpu.tensor_map<1x6xf32>)
+
+// -----
+
+// expected-error@+1 {{expects a box row of a multiple of 16 bytes and at most 256 elements, got 260 of 'f32'}}
+func.func private @vector_size(!moeq_gpu.tensor_map<1x260xf32>)
+
+// -----
+
+// expected-error@+1 {{expects tiles before vectors, got none}}
+func.func private @ring_vector(!moeq_gpu.ring<2x[64xf32]>)
+
+// -----
+
+// expected-error@+1 {{expects tiles of 2 extents, then vectors of 1, got 2 extents}}
+func.func private @ring_order(!moeq_gpu.ring<2x[64x128xi8, 64xf32, 64x128xi8]>)
+
+// -----
+
+// expected-error@+1 {{expects only the first tile or vector gathered, got another}}
+func.func private @ring_gathered(!moeq_gpu.ring<2x[64x128xi8, gathered 64x128xi8]>)
+
+// -----
+
+// expected-error@+1 {{expects only the first tile or vector gathered, got another}}
+func.func private @ring_gathered_vector(!moeq_gpu.ring<2x[64x128xi8, 64xf32, gathered 64xf32]>)
+
+// -----
+
 // expected-error@+1 {{expects at least 2 stages, got 1}}
 func.func private @stages(!moeq_gpu.ring<1x[64x128xi8]>)
 
@@ -249,6 +279,19 @@ llvm.func @ring_consumers() {
 
 // -----
 
+llvm.func @helpers() {
+  // expected-error@+1 {{expects no argument of the helpers' region, got 1}}
+  moeq_gpu.roles producer(40) {
+  } helpers {
+  ^bb0(%w: i32):
+  } consumers(2, 232) {
+  ^bb0(%w: i32):
+  }
+  llvm.return
+}
+
+// -----
+
 // Only producers of a cluster have mail for each other.
 llvm.func @ring_producers() {
   %ring = moeq_gpu.ring.create consumers 0 : !moeq_gpu.ring<2x[vector<4xi32>]>
@@ -360,6 +403,7 @@ func.func @mma_sync_shape(%a: !moeq_gpu.tile<64x64xbf16>, %b: !moeq_gpu.tile<32x
 llvm.func @no_producer() {
   // expected-error @+1 {{expects no registers without a producer region, got 24}}
   "moeq_gpu.roles"() <{consumer_registers = 128 : i64, consumers = 1 : i64, producer_registers = 24 : i64}> ({
+  }, {
   }, {
   ^bb0(%i: i32):
     "moeq_gpu.yield"() : () -> ()

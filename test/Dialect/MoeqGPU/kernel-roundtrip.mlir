@@ -239,15 +239,20 @@ func.func @host(%w: memref<8x256x128xf8E4M3FN>) {
   return
 }
 
-!gathered = !moeq_gpu.ring<4x[gathered 40x128xf8E4M3FN, 128x128xf8E4M3FN]>
+!gathered = !moeq_gpu.ring<4x[gathered 160x128xf8E4M3FN, 128x128xf8E4M3FN, gathered 160xf32]>
+!staged = !moeq_gpu.ring<4x[40x128xf8E4M3FN, 128x128xf8E4M3FN, 44xf32, 128xbf16]>
+!map_vector = !moeq_gpu.tensor_map<1x44xf32>
+!map_others = !moeq_gpu.tensor_map<1x128xbf16>
 
 gpu.module @gathered_kernels {
   // CHECK-LABEL: llvm.func @gathered
   llvm.func @gathered(%param: !llvm.ptr, %a: !llvm.ptr<1>, %index: !llvm.ptr<1>, %row: i32, %end: i32, %k: i32, %n: i32) {
     %pitch = arith.extui %n : i32 to i64
     %map = moeq_gpu.tensor_map %param : !map
-    // CHECK: moeq_gpu.ring.create consumers 1 : <4x[gathered 40x128xf8E4M3FN, 128x128xf8E4M3FN]>
+    // CHECK: moeq_gpu.ring.create consumers 1 : <4x[gathered 160x128xf8E4M3FN, 128x128xf8E4M3FN, gathered 160xf32]>
     %ring = moeq_gpu.ring.create consumers 1 : !gathered
+    // CHECK: moeq_gpu.ring.create consumers 1 warps 3 : <2x[vector<4xi32>]>
+    %mailbox = moeq_gpu.ring.create consumers 1 warps 3 : !mailbox
     moeq_gpu.roles producer(40) {
       %cursor = moeq_gpu.ring.start : !cursor
       // CHECK: %[[I:.*]]:2 = moeq_gpu.load_indices %{{.*}}[%{{.*}}] end(%{{.*}}) : i32, i32
@@ -255,12 +260,48 @@ gpu.module @gathered_kernels {
       moeq_gpu.ring.fill %ring[%cursor] from(%map at %row, %k) : !gathered, !map
       // CHECK: moeq_gpu.ring.gather %{{.*}}[%{{.*}}] from(%{{.*}}, %{{.*}}) pitch(%{{.*}}) indices(%[[I]]#0, %[[I]]#1) rows(%{{.*}})
       moeq_gpu.ring.gather %ring[%cursor] from(%a, %k) pitch(%n) indices(%i#0, %i#1) rows(%n) : !gathered
+    // CHECK: } helpers {
+    } helpers {
+      %cursor = moeq_gpu.ring.start : !cursor
+      // CHECK: %[[O:.*]]:2 = moeq_gpu.load_indices[%{{.*}}] end(%{{.*}}) : i32, i32
+      %own:2 = moeq_gpu.load_indices [%row] end(%end) : i32, i32
+      // CHECK: moeq_gpu.ring.gather_vector %{{.*}}[%{{.*}}] number 0 from(%{{.*}}, %{{.*}}) pitch(%{{.*}}) indices(%[[O]]#0, %[[O]]#1)
+      moeq_gpu.ring.gather_vector %ring[%cursor] number 0 from(%a, %pitch) pitch(%pitch) indices(%own#0, %own#1) : !gathered
+      // CHECK: moeq_gpu.ring.gathered %{{.*}}[%{{.*}}]
+      moeq_gpu.ring.gathered %ring[%cursor] : !gathered
     } consumers(1, 208) {
     ^bb0(%warpgroup: i32):
       // CHECK: moeq_gpu.load {{.*}} row_end(%{{.*}}) indices(%{{.*}}) : <64x1xf32>
       %s = moeq_gpu.load %a[%row, %k] pitch(%pitch) row_end(%end) indices(%index) : !moeq_gpu.fragment<64x1xf32>
       // CHECK: moeq_gpu.load_striped %{{.*}}[%{{.*}}] end(%{{.*}}) indices(%{{.*}}) : <40xf32>
       %t = moeq_gpu.load_striped %a[%row] end(%end) indices(%index) : !moeq_gpu.striped<40xf32>
+    }
+    llvm.return
+  }
+
+  // CHECK-LABEL: llvm.func @staged
+  llvm.func @staged(%param: !llvm.ptr, %row: i32, %k: i32) {
+    %maps = moeq_gpu.tensor_map %param : !maps
+    %map = moeq_gpu.tensor_map %param : !map
+    // CHECK: moeq_gpu.tensor_map %{{.*}} : <1x44xf32>
+    %vector = moeq_gpu.tensor_map %param : !map_vector
+    %others = moeq_gpu.tensor_map %param : !map_others
+    // CHECK: moeq_gpu.ring.create consumers 1 : <4x[40x128xf8E4M3FN, 128x128xf8E4M3FN, 44xf32, 128xbf16]>
+    %ring = moeq_gpu.ring.create consumers 1 : !staged
+    moeq_gpu.roles producer(24) {
+      %cursor = moeq_gpu.ring.start : !cursor
+      // CHECK: moeq_gpu.ring.fill {{.*}} from(%{{[^ ]*}}, %{{[^ ]*}}, %{{[^ ]*}}, %{{[^ ]*}} at
+      moeq_gpu.ring.fill %ring[%cursor] from(%maps, %map, %vector, %others at %row, %k, %row, %k, %k, %row, %k, %row) rows(%row)
+          : !staged, !maps, !map, !map_vector, !map_others
+    } consumers(1, 208) {
+    ^bb0(%warpgroup: i32):
+      %cursor = moeq_gpu.ring.start : !cursor
+      // CHECK: %[[PARTS:.*]]:4 = moeq_gpu.ring.wait
+      %parts:4 = moeq_gpu.ring.wait %ring[%cursor] : !staged -> !tokens, !weights, !moeq_gpu.vector<44xf32>, !moeq_gpu.vector<128xbf16>
+      // CHECK: moeq_gpu.spread %[[PARTS]]#2[0] from(%{{.*}}) : <44xf32> -> <1x40xf32>
+      %s = moeq_gpu.spread %parts#2[0] from(%row) : !moeq_gpu.vector<44xf32> -> !moeq_gpu.fragment<1x40xf32>
+      // CHECK: moeq_gpu.spread %[[PARTS]]#3[64] : <128xbf16> -> <64x1xbf16>
+      %t = moeq_gpu.spread %parts#3[64] : !moeq_gpu.vector<128xbf16> -> !moeq_gpu.fragment<64x1xbf16>
     }
     llvm.return
   }

@@ -349,9 +349,49 @@ func.func @gather_ring(%ring: !moeq_gpu.ring<2x[64x128xi8]>, %c: !moeq_gpu.curso
 
 // -----
 
-func.func @gather_indices(%ring: !moeq_gpu.ring<2x[gathered 64x128xi8]>, %c: !moeq_gpu.cursor, %a: !llvm.ptr<1>, %i: i32) {
-  // expected-error@+1 {{expects 2 indices a lane, got 1}}
-  moeq_gpu.ring.gather %ring[%c] from(%a, %i) pitch(%i) indices(%i) : !moeq_gpu.ring<2x[gathered 64x128xi8]>
+func.func @gather_indices(%ring: !moeq_gpu.ring<2x[gathered 192x128xi8]>, %c: !moeq_gpu.cursor, %a: !llvm.ptr<1>, %i: i32) {
+  // expected-error@+1 {{expects 2 indices a thread, got 1}}
+  moeq_gpu.ring.gather %ring[%c] from(%a, %i) pitch(%i) indices(%i) : !moeq_gpu.ring<2x[gathered 192x128xi8]>
+  return
+}
+
+// -----
+
+func.func @gather_vector_ring(%ring: !moeq_gpu.ring<2x[64x128xi8, gathered 64xf32]>, %c: !moeq_gpu.cursor, %a: !llvm.ptr<1>, %i: i32, %n: i64) {
+  // expected-error@+1 {{expects a ring with a gathered vector 1, got '!moeq_gpu.ring<2x[64x128xi8, gathered 64xf32]>'}}
+  moeq_gpu.ring.gather_vector %ring[%c] number 1 from(%a, %n) pitch(%n) indices(%i) : !moeq_gpu.ring<2x[64x128xi8, gathered 64xf32]>
+  return
+}
+
+// -----
+
+func.func @gather_vector_mapped(%ring: !moeq_gpu.ring<2x[64x128xi8, 64xf32]>, %c: !moeq_gpu.cursor, %a: !llvm.ptr<1>, %i: i32, %n: i64) {
+  // expected-error@+1 {{expects a ring with a gathered vector 0, got '!moeq_gpu.ring<2x[64x128xi8, 64xf32]>'}}
+  moeq_gpu.ring.gather_vector %ring[%c] number 0 from(%a, %n) pitch(%n) indices(%i) : !moeq_gpu.ring<2x[64x128xi8, 64xf32]>
+  return
+}
+
+// -----
+
+func.func @gather_vector_indices(%ring: !moeq_gpu.ring<2x[64x128xi8, gathered 64xf32]>, %c: !moeq_gpu.cursor, %a: !llvm.ptr<1>, %i: i32, %n: i64) {
+  // expected-error@+1 {{expects 1 indices a thread, got 2}}
+  moeq_gpu.ring.gather_vector %ring[%c] number 0 from(%a, %n) pitch(%n) indices(%i, %i) : !moeq_gpu.ring<2x[64x128xi8, gathered 64xf32]>
+  return
+}
+
+// -----
+
+func.func @gathered_nothing(%ring: !moeq_gpu.ring<2x[64x128xi8]>, %c: !moeq_gpu.cursor) {
+  // expected-error@+1 {{expects a ring with a gathered part, got '!moeq_gpu.ring<2x[64x128xi8]>'}}
+  moeq_gpu.ring.gathered %ring[%c] : !moeq_gpu.ring<2x[64x128xi8]>
+  return
+}
+
+// -----
+
+func.func @fill_vector(%ring: !moeq_gpu.ring<2x[64x128xi8, 64xf32]>, %c: !moeq_gpu.cursor, %i: i32, %map: !moeq_gpu.tensor_map<64x128xi8>, %v: !moeq_gpu.tensor_map<1x128xf32>) {
+  // expected-error@+1 {{expects a tensor map that fills '!moeq_gpu.vector<64xf32>', got '!moeq_gpu.tensor_map<1x128xf32>'}}
+  moeq_gpu.ring.fill %ring[%c] from(%map, %v at %i, %i, %i, %i) : !moeq_gpu.ring<2x[64x128xi8, 64xf32]>, !moeq_gpu.tensor_map<64x128xi8>, !moeq_gpu.tensor_map<1x128xf32>
   return
 }
 

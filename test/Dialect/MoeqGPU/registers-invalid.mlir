@@ -10,13 +10,13 @@ func.func private @operand_columns(!moeq_gpu.operand<64x24xbf16>)
 
 // -----
 
-// expected-error@+1 {{expects no tile after a vector}}
-func.func private @tile_after_vector(!moeq_gpu.ring<2x[64x64xbf16, linear 64xi8, 64x64xbf16]>)
+// expected-error@+1 {{expects tiles of 2 extents, then vectors of 1, got 2 extents}}
+func.func private @tile_after_vector(!moeq_gpu.ring<2x[64x64xbf16, 64xi8, 64x64xbf16]>)
 
 // -----
 
-// expected-error@+1 {{expects vectors beside tiles only}}
-func.func private @vectors_alone(!moeq_gpu.ring<2x[linear 64xi8]>)
+// expected-error@+1 {{expects tiles before vectors, got none}}
+func.func private @vectors_alone(!moeq_gpu.ring<2x[64xi8]>)
 
 // -----
 
@@ -25,10 +25,10 @@ func.func private @vector_size(!moeq_gpu.vector<65537xi8>)
 
 // -----
 
-!ring = !moeq_gpu.ring<2x[64x64xbf16, linear 64xi8, linear 64xi8]>
+!ring = !moeq_gpu.ring<2x[64x64xbf16, 64xi8, 64xi8]>
 func.func @sources(%ring: !ring, %c: !moeq_gpu.cursor, %m: !moeq_gpu.tensor_map<64x64xbf16>, %i: i32, %p: !llvm.ptr<1>) {
   // expected-error@+1 {{'moeq_gpu.ring.fill' op expects sources of 2 vectors, got 3}}
-  moeq_gpu.ring.fill %ring[%c] from(%m at %i, %i) linear(%p, %p, %p) : !ring, !moeq_gpu.tensor_map<64x64xbf16>
+  moeq_gpu.ring.fill %ring[%c] from(%m at %i, %i) sources(%p, %p, %p) : !ring, !moeq_gpu.tensor_map<64x64xbf16>
   return
 }
 
@@ -37,25 +37,25 @@ func.func @sources(%ring: !ring, %c: !moeq_gpu.cursor, %m: !moeq_gpu.tensor_map<
 !ring = !moeq_gpu.ring<2x[64x64xbf16]>
 func.func @no_vectors(%ring: !ring, %c: !moeq_gpu.cursor, %m: !moeq_gpu.tensor_map<64x64xbf16>, %i: i32, %p: !llvm.ptr<1>) {
   // expected-error@+1 {{'moeq_gpu.ring.fill' op expects sources of 0 vectors, got 1}}
-  moeq_gpu.ring.fill %ring[%c] from(%m at %i, %i) linear(%p) : !ring, !moeq_gpu.tensor_map<64x64xbf16>
+  moeq_gpu.ring.fill %ring[%c] from(%m at %i, %i) sources(%p) : !ring, !moeq_gpu.tensor_map<64x64xbf16>
   return
 }
 
 // -----
 
-!ring = !moeq_gpu.ring<2x[64x64xbf16, linear 48xi8]>
+!ring = !moeq_gpu.ring<2x[64x64xbf16, 48xi8]>
 func.func @parts(%ring: !ring, %c: !moeq_gpu.cursor, %m: !moeq_gpu.tensor_map<64x64xbf16>, %i: i32, %p: !llvm.ptr<1>) {
   // expected-error@+1 {{'moeq_gpu.ring.fill' op expects parts of whole 16 bytes, got 2 of '!moeq_gpu.vector<48xi8>'}}
-  moeq_gpu.ring.fill %ring[%c] from(%m at %i, %i) linear(%p, %p) : !ring, !moeq_gpu.tensor_map<64x64xbf16>
+  moeq_gpu.ring.fill %ring[%c] from(%m at %i, %i) sources(%p, %p) : !ring, !moeq_gpu.tensor_map<64x64xbf16>
   return
 }
 
 // -----
 
-!ring = !moeq_gpu.ring<2x[64x64xbf16, linear 64xi8]>
+!ring = !moeq_gpu.ring<2x[64x64xbf16, 64xi8]>
 func.func @wait_vectors(%ring: !ring, %c: !moeq_gpu.cursor) {
-  // expected-error@+1 {{'moeq_gpu.ring.wait' op expects the vectors of the ring as results, got '!moeq_gpu.vector<32xi8>'}}
-  %0, %1 = moeq_gpu.ring.wait %ring[%c] : !ring -> !moeq_gpu.tile<64x64xbf16> linear !moeq_gpu.vector<32xi8>
+  // expected-error@+1 {{'moeq_gpu.ring.wait' op expects the payload types as results, got '!moeq_gpu.tile<64x64xbf16>', '!moeq_gpu.vector<32xi8>'}}
+  %0, %1 = moeq_gpu.ring.wait %ring[%c] : !ring -> !moeq_gpu.tile<64x64xbf16>, !moeq_gpu.vector<32xi8>
   return
 }
 

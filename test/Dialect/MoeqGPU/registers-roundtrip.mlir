@@ -3,14 +3,14 @@
 // RUN: moeq-opt %s --emit-bytecode | moeq-opt | FileCheck %s
 
 !map = !moeq_gpu.tensor_map<64x64xbf16>
-!ring = !moeq_gpu.ring<4x[64x64xbf16, linear 8192xi8, linear 128xi8]>
+!ring = !moeq_gpu.ring<4x[64x64xbf16, 8192xi8, 128xi8]>
 
 // CHECK-LABEL: @registers
 func.func @registers(%map: !map, %p: !llvm.ptr<1>, %ring: !ring, %c: !moeq_gpu.cursor, %i: i32) {
-  // CHECK: moeq_gpu.ring.fill %{{.*}}[%{{.*}}] from(%{{.*}} at %{{.*}}, %{{.*}}) linear(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) : <4x[64x64xbf16, linear 8192xi8, linear 128xi8]>
-  moeq_gpu.ring.fill %ring[%c] from(%map at %i, %i) linear(%p, %p, %p, %p) : !ring, !map
-  // CHECK: moeq_gpu.ring.wait %{{.*}}[%{{.*}}] : <4x[64x64xbf16, linear 8192xi8, linear 128xi8]> -> !moeq_gpu.tile<64x64xbf16> linear !moeq_gpu.vector<8192xi8>, !moeq_gpu.vector<128xi8>
-  %b, %v, %z = moeq_gpu.ring.wait %ring[%c] : !ring -> !moeq_gpu.tile<64x64xbf16> linear !moeq_gpu.vector<8192xi8>, !moeq_gpu.vector<128xi8>
+  // CHECK: moeq_gpu.ring.fill %{{.*}}[%{{.*}}] from(%{{.*}} at %{{.*}}, %{{.*}}) sources(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) : <4x[64x64xbf16, 8192xi8, 128xi8]>
+  moeq_gpu.ring.fill %ring[%c] from(%map at %i, %i) sources(%p, %p, %p, %p) : !ring, !map
+  // CHECK: moeq_gpu.ring.wait %{{.*}}[%{{.*}}] : <4x[64x64xbf16, 8192xi8, 128xi8]> -> !moeq_gpu.tile<64x64xbf16>, !moeq_gpu.vector<8192xi8>, !moeq_gpu.vector<128xi8>
+  %b, %v, %z = moeq_gpu.ring.wait %ring[%c] : !ring -> !moeq_gpu.tile<64x64xbf16>, !moeq_gpu.vector<8192xi8>, !moeq_gpu.vector<128xi8>
   // CHECK: %[[W:.*]] = moeq_gpu.subvector %{{.*}}[%{{.*}}] : !moeq_gpu.vector<8192xi8> -> !moeq_gpu.vector<4096xi8>
   %w = moeq_gpu.subvector %v[%i] : !moeq_gpu.vector<8192xi8> -> !moeq_gpu.vector<4096xi8>
   // CHECK: %[[A:.*]] = moeq_gpu.dequant %[[W]] as i8 : !moeq_gpu.vector<4096xi8> -> !moeq_gpu.operand<64x64xbf16>

@@ -143,6 +143,17 @@ static MatmulProblem getProblem(OpTy op, const OperandInfo &lhs,
   problem.isInteger = lhsType.isInteger();
   if (op.getGated())
     problem.columnStep = 2 * kGateGroup;
+  // The scales of each row that change along K come with its tile.
+  auto getStageBytes = [&](const OperandInfo &info) -> int64_t {
+    int64_t rank = info.getRank();
+    bool isStaged = problem.multiplyBits == 8 && !spansDepth(info) &&
+                    info.scaled.getBlockOf(rank - 2, rank) == 1;
+    return isStaged ? llvm::divideCeil(
+                          info.scaled.getScale().getIntOrFloatBitWidth(), 8)
+                    : 0;
+  };
+  problem.stageRowBytes = getStageBytes(lhs);
+  problem.stageColumnBytes = getStageBytes(rhs);
   auto addRowBytes = [&](Type element) {
     problem.rowBytes += llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
   };

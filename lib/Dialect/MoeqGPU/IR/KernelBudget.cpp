@@ -28,8 +28,8 @@ KernelBudget mlir::moeq_gpu::getKernelBudget(RolesOp roles) {
   budget.namedBarriers = 1 + consumers;
 
   auto place = [&](Operation *op, int64_t bytes) {
-    budget.offsets[op] = budget.sharedMemory;
-    budget.sharedMemory += llvm::alignTo(bytes, kTileAlignment);
+    budget.offsets[op] = llvm::alignTo(budget.sharedMemory, kTileAlignment);
+    budget.sharedMemory = budget.offsets[op] + bytes;
   };
   Operation *function = roles->getParentOp();
   if (auto cluster = function->getAttrOfType<DenseI32ArrayAttr>(
@@ -41,8 +41,8 @@ KernelBudget mlir::moeq_gpu::getKernelBudget(RolesOp roles) {
   function->walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (auto ring = dyn_cast<RingCreateOp>(op)) {
       RingType type = ring.getResult().getType();
-      if (!type.isMailbox())
-        place(op, type.getStages() * type.getStageBytes());
+      if (!type.isMailbox() && type.getVectors().empty())
+        place(op, type.getBytes());
       rings.push_back(ring);
     } else if (isa<TurnWaitOp>(op)) {
       budget.namedBarriers = 1 + 2 * consumers;
@@ -57,6 +57,10 @@ KernelBudget mlir::moeq_gpu::getKernelBudget(RolesOp roles) {
         vectors.push_back({op, bytes});
     }
   });
+  // Rings that end with vectors have no tile behind them.
+  for (RingCreateOp ring : rings)
+    if (!ring.getResult().getType().getVectors().empty())
+      place(ring, ring.getResult().getType().getBytes());
   for (auto [op, bytes] : vectors) {
     budget.offsets[op] = budget.sharedMemory;
     budget.sharedMemory += bytes;
@@ -109,6 +113,9 @@ LogicalResult RolesOp::verifyRegions() {
   if (hasProducer && getProducer().getNumArguments() != 0)
     return emitOpError("expects no argument of the producer region, got ")
            << getProducer().getNumArguments();
+  if (!getHelpers().empty() && getHelpers().front().getNumArguments() != 0)
+    return emitOpError("expects no argument of the helpers' region, got ")
+           << getHelpers().front().getNumArguments();
   if (!isa<FunctionOpInterface>((*this)->getParentOp()))
     return emitOpError("expects to be in the body of a function");
 

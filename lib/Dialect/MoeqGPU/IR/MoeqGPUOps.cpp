@@ -137,22 +137,35 @@ LogicalResult SubtileOp::verify() {
 }
 
 LogicalResult RingFillOp::verify() {
-  ArrayRef<TileType> payload = getRing().getType().getMapped();
-  if (getRing().getType().isMailbox())
-    return emitOpError("expects a ring of tiles, got ") << getRing().getType();
-  if (getMaps().size() != payload.size())
+  RingType ring = getRing().getType();
+  ArrayRef<TileType> payload = ring.getMapped();
+  ArrayRef<SharedVectorType> vectors = ring.getFilledVectors();
+  if (ring.isMailbox())
+    return emitOpError("expects a ring of tiles, got ") << ring;
+  // Vectors have maps or sources.
+  size_t sources = getSources().size(),
+         count = payload.size() + (sources ? 0 : vectors.size());
+  if (getMaps().size() != count)
     return emitOpError("expects ")
-           << payload.size() << " tensor maps, got " << getMaps().size();
-  if (getCoordinates().size() != 2 * payload.size())
-    return emitOpError("expects ") << 2 * payload.size() << " coordinates, got "
-                                   << getCoordinates().size();
-  int64_t cluster = getRing().getType().getCluster();
+           << count << " tensor maps, got " << getMaps().size();
+  if (getCoordinates().size() != 2 * count)
+    return emitOpError("expects ")
+           << 2 * count << " coordinates, got " << getCoordinates().size();
+  int64_t cluster = ring.getCluster();
   size_t bits = cluster == 1 ? 0 : payload.size();
   if (getShared().size() != bits)
-    return emitOpError("expects ")
-           << bits << " shared bits for " << getRing().getType() << ", got "
-           << getShared().size();
-  for (auto [map, tile] : llvm::zip_equal(getMaps(), payload)) {
+    return emitOpError("expects ") << bits << " shared bits for " << ring
+                                   << ", got " << getShared().size();
+  for (auto [map, vector] :
+       llvm::zip(getMaps().drop_front(payload.size()), vectors)) {
+    auto box = cast<TensorMapType>(map.getType());
+    if (!box.isVector() || box.getElementType() != vector.getElementType() ||
+        box.getColumns() != vector.getSize())
+      return emitOpError("expects a tensor map that fills ")
+             << vector << ", got " << box;
+  }
+  for (auto [map, tile] :
+       llvm::zip_equal(getMaps().take_front(payload.size()), payload)) {
     auto box = cast<TensorMapType>(map.getType());
     // Of a cluster's tile each CTA copies its part in boxes.
     int64_t rows = box.getStep() ? tile.getRows() : tile.getRows() / cluster;
@@ -166,10 +179,9 @@ LogicalResult RingFillOp::verify() {
       return emitOpError("expects a tile like the largest box, and rows, for ")
              << box << ", got " << tile;
   }
-  ArrayRef<SharedVectorType> vectors = getRing().getType().getVectors();
-  size_t sources = getSources().size();
-  if (vectors.empty() ? sources != 0
-                      : sources == 0 || sources % vectors.size() != 0)
+  if (sources == 0)
+    return success();
+  if (vectors.empty() || sources % vectors.size() != 0)
     return emitOpError("expects sources of ")
            << vectors.size() << " vectors, got " << sources;
   for (SharedVectorType vector : vectors) {
@@ -181,15 +193,36 @@ LogicalResult RingFillOp::verify() {
   return success();
 }
 
+// A thread has the indices of every 128th of `rows`.
+template <typename OpTy>
+static LogicalResult verifyIndices(OpTy op, int64_t rows) {
+  int64_t registers = llvm::divideCeil(rows, kWarpgroupThreads);
+  if (static_cast<int64_t>(op.getIndices().size()) == registers)
+    return success();
+  return op.emitOpError("expects ")
+         << registers << " indices a thread, got " << op.getIndices().size();
+}
+
 LogicalResult RingGatherOp::verify() {
   RingType ring = getRing().getType();
   if (!ring.getIsGathered())
     return emitOpError("expects a gathered ring, got ") << ring;
-  int64_t registers =
-      llvm::divideCeil(ring.getPayload().front().getRows(), kWarpThreads);
-  if (static_cast<int64_t>(getIndices().size()) != registers)
-    return emitOpError("expects ")
-           << registers << " indices a lane, got " << getIndices().size();
+  return verifyIndices(*this, ring.getPayload().front().getRows());
+}
+
+LogicalResult RingGatherVectorOp::verify() {
+  RingType ring = getRing().getType();
+  int64_t count = ring.getVectors().size(), number = getNumber();
+  if (!ring.getHasGatheredVectors() || number >= count)
+    return emitOpError("expects a ring with a gathered vector ")
+           << number << ", got " << ring;
+  return verifyIndices(*this, ring.getVectors()[number].getSize());
+}
+
+LogicalResult RingGatheredOp::verify() {
+  RingType ring = getRing().getType();
+  if (!ring.hasGathered())
+    return emitOpError("expects a ring with a gathered part, got ") << ring;
   return success();
 }
 
@@ -210,15 +243,12 @@ LogicalResult CopyOp::verify() {
 }
 
 LogicalResult RingWaitOp::verify() {
-  ArrayRef<TileType> payload = getRing().getType().getPayload();
-  if (payload.empty())
-    return emitOpError("expects a ring of tiles, got ") << getRing().getType();
-  if (!llvm::equal(getTiles().getTypes(), payload))
+  RingType ring = getRing().getType();
+  if (ring.isMailbox())
+    return emitOpError("expects a ring of tiles, got ") << ring;
+  if (!llvm::equal(getParts().getTypes(), ring.getStageTypes()))
     return emitOpError("expects the payload types as results, got ")
-           << getTiles().getTypes();
-  if (!llvm::equal(getVectors().getTypes(), getRing().getType().getVectors()))
-    return emitOpError("expects the vectors of the ring as results, got ")
-           << getVectors().getTypes();
+           << getParts().getTypes();
   return success();
 }
 

@@ -107,9 +107,11 @@ static Type getMailType(MLIRContext *context) {
   return VectorType::get({4}, IntegerType::get(context, 32));
 }
 
-// Syntax: `<` stages `x` `[` rows `x` columns `x` type (`,` ...)* `]` `>`, or
+// Syntax: `<` stages `x` `[` part (`,` part)* `]` `>`, where a part is a tile
+// or a vector, rows `x` columns `x` type or size `x` type, vectors follow
+// tiles, and the first of each may be `gathered`; or
 // `<` stages `x` `[` `vector<4xi32>` `]` `>`; before the `>` also `,` `cluster`
-// `=` size; a vector is `linear` size `x` type.
+// `=` size.
 Type RingType::parse(AsmParser &parser) {
   SmallVector<int64_t> stages;
   SmallVector<TileType> payload;
@@ -123,39 +125,44 @@ Type RingType::parse(AsmParser &parser) {
                           << stages.size() << " extents";
     return {};
   }
-  auto parseTile = [&]() -> ParseResult {
-    int64_t rows, columns;
-    Type type;
-    if (succeeded(parser.parseOptionalKeyword("linear"))) {
-      int64_t size;
-      if (parseSize(parser, size, type))
-        return failure();
-      auto vector = parser.getChecked<SharedVectorType>(
-          loc, parser.getContext(), size, type);
+  MLIRContext *context = parser.getContext();
+  bool isGathered = false, hasGatheredVectors = false;
+  auto parsePart = [&]() -> ParseResult {
+    SmallVector<int64_t> shape;
+    Type element;
+    SMLoc at = parser.getCurrentLocation();
+    bool gathers = succeeded(parser.parseOptionalKeyword("gathered"));
+    if (parser.parseDimensionList(shape, /*allowDynamic=*/false) ||
+        parser.parseType(element))
+      return failure();
+    bool isVector = shape.size() == 1;
+    if (gathers && !(isVector ? vectors.empty() : payload.empty()))
+      return parser.emitError(at)
+             << "expects only the first tile or vector gathered, got another";
+    (isVector ? hasGatheredVectors : isGathered) |= gathers;
+    if (shape.size() == 2 && vectors.empty()) {
+      auto tile =
+          parser.getChecked<TileType>(at, context, shape[0], shape[1], element);
+      if (tile)
+        payload.push_back(tile);
+      return success(static_cast<bool>(tile));
+    }
+    if (isVector) {
+      auto vector =
+          parser.getChecked<SharedVectorType>(at, context, shape[0], element);
       if (vector)
         vectors.push_back(vector);
       return success(static_cast<bool>(vector));
     }
-    if (!vectors.empty())
-      return parser.emitError(parser.getCurrentLocation())
-             << "expects no tile after a vector";
-    if (parseShape(parser, rows, columns, type))
-      return failure();
-    TileType tile = parser.getChecked<TileType>(loc, parser.getContext(), rows,
-                                                columns, type);
-    if (tile)
-      payload.push_back(tile);
-    return success(static_cast<bool>(tile));
+    return parser.emitError(at)
+           << "expects tiles of 2 extents, then vectors of 1, got "
+           << shape.size() << " extents";
   };
-  bool isGathered = false;
   auto parsePayload = [&]() -> ParseResult {
-    isGathered = succeeded(parser.parseOptionalKeyword("gathered"));
-    if (isGathered)
-      return parser.parseCommaSeparatedList(parseTile);
     Type word;
     OptionalParseResult isWord = parser.parseOptionalType(word);
     if (!isWord.has_value())
-      return parser.parseCommaSeparatedList(parseTile);
+      return parser.parseCommaSeparatedList(parsePart);
     if (failed(*isWord))
       return failure();
     if (word != getMailType(word.getContext()))
@@ -170,8 +177,8 @@ Type RingType::parse(AsmParser &parser) {
         parser.parseInteger(cluster))) ||
       parser.parseGreater())
     return {};
-  return parser.getChecked<RingType>(loc, parser.getContext(), stages[0],
-                                     payload, isGathered, cluster, vectors);
+  return parser.getChecked<RingType>(loc, context, stages[0], payload, vectors,
+                                     isGathered, hasGatheredVectors, cluster);
 }
 
 void RingType::print(AsmPrinter &printer) const {
@@ -184,8 +191,8 @@ void RingType::print(AsmPrinter &printer) const {
     printShape(printer, tile.getRows(), tile.getColumns(),
                tile.getElementType());
   });
-  for (SharedVectorType vector : getVectors()) {
-    printer << ", linear ";
+  for (auto [i, vector] : llvm::enumerate(getVectors())) {
+    printer << (i == 0 && getHasGatheredVectors() ? ", gathered " : ", ");
     printSize(printer, vector.getSize(), vector.getElementType());
   }
   printer << ']';
@@ -215,6 +222,10 @@ static bool isMultiple(int64_t extent, int64_t multiple) {
 
 /// Elements in 256 registers of each of 128 threads.
 static constexpr int64_t kMaxElements = 256 * 128;
+/// Elements that threads hold a vector of, and of a dimension of a box.
+static constexpr int64_t kMaxVector = 256;
+/// Bytes that copies move a multiple of, and the alignment of what they fill.
+static constexpr int64_t kCopyBytes = 16, kCopyAlignment = 128;
 
 LogicalResult FragmentType::verify(EmitError emitError, int64_t rows,
                                    int64_t columns, Type elementType) {
@@ -253,9 +264,18 @@ LogicalResult TensorMapType::verify(EmitError emitError, int64_t rows,
     return failure();
   if (rows < 1 || rows > 256)
     return emitError() << "expects a box of 1 to 256 rows, got " << rows;
-  int64_t bytes = columns * elementType.getIntOrFloatBitWidth() / 8;
-  if (bytes != TileType::kPanelBytes)
+  // Extents are limited before they are multiplied.
+  int64_t bytes = std::min<int64_t>(columns, kMaxElements) *
+                  elementType.getIntOrFloatBitWidth() / 8;
+  if (rows == 1) {
+    if (columns > kMaxVector || !isMultiple(bytes, kCopyBytes))
+      return emitError() << "expects a box row of a multiple of " << kCopyBytes
+                         << " bytes and at most " << kMaxVector
+                         << " elements, got " << columns << " of "
+                         << elementType;
+  } else if (bytes != TileType::kPanelBytes) {
     return emitError() << "expects a box row of 128 bytes, got " << bytes;
+  }
   if (step != 0 && (step < 8 || step % 8 != 0 || rows % step != 0))
     return emitError() << "expects a step that is a multiple of 8 and divides "
                        << rows << " rows, got " << step;
@@ -286,7 +306,7 @@ static LogicalResult verifyVector(EmitError emitError, int64_t size,
 
 LogicalResult StripedType::verify(EmitError emitError, int64_t size,
                                   Type elementType) {
-  return verifyVector(emitError, size, elementType, /*most=*/256);
+  return verifyVector(emitError, size, elementType, kMaxVector);
 }
 
 LogicalResult SharedVectorType::verify(EmitError emitError, int64_t size,
@@ -295,15 +315,16 @@ LogicalResult SharedVectorType::verify(EmitError emitError, int64_t size,
 }
 
 LogicalResult RingType::verify(EmitError emitError, int64_t stages,
-                               ArrayRef<TileType> payload, bool isGathered,
-                               int64_t cluster,
-                               ArrayRef<SharedVectorType> vectors) {
+                               ArrayRef<TileType> payload,
+                               ArrayRef<SharedVectorType> vectors,
+                               bool isGathered, bool hasGatheredVectors,
+                               int64_t cluster) {
   if (stages < 2)
     return emitError() << "expects at least 2 stages, got " << stages;
+  if (payload.empty() && !vectors.empty())
+    return emitError() << "expects tiles before vectors, got none";
   if (cluster != 1 && cluster != 2)
     return emitError() << "expects a cluster of 1 or 2 CTAs, got " << cluster;
-  if (payload.empty() && !vectors.empty())
-    return emitError() << "expects vectors beside tiles only";
   return success();
 }
 
@@ -331,9 +352,22 @@ int64_t RingType::getStageBytes() const {
   int64_t bytes = 0;
   for (TileType tile : getPayload())
     bytes += tile.getBytes();
-  if (getVectors().empty())
-    return bytes;
+  return bytes;
+}
+
+int64_t RingType::getPaddedBytes(SharedVectorType vector) {
+  return llvm::alignTo(vector.getBytes(), kCopyAlignment);
+}
+
+int64_t RingType::getVectorBytes() const {
+  int64_t bytes = 0;
   for (SharedVectorType vector : getVectors())
-    bytes += vector.getBytes();
-  return llvm::alignTo(bytes, kTileAlignment);
+    bytes += getPaddedBytes(vector);
+  return bytes;
+}
+
+SmallVector<Type> RingType::getStageTypes() const {
+  SmallVector<Type> types(getPayload().begin(), getPayload().end());
+  types.append(getVectors().begin(), getVectors().end());
+  return types;
 }

@@ -259,18 +259,20 @@ def MoeqGPU_StoreStripedOp : MoeqGPU_Op<"store_striped"> {
 def MoeqGPU_SpreadOp : MoeqGPU_Op<"spread"> {
   let summary = "elements of a vector as the columns, or the rows, of a fragment";
   let description = [{
-    Column j (of one row) or row j (of one column) is element `offset` + j; the
-    offset is a multiple of 8.
+    Column j, or row j of a fragment with one column, is element `offset` + j, or
+    with a `start` element `start` + `offset` + j. The offset is a multiple of 8.
 
     ```mlir
     %f = moeq_gpu.spread %shared[32] : !moeq_gpu.vector<160xf32> -> !moeq_gpu.fragment<1x32xf32>
-    %g = moeq_gpu.spread %scales[64] : !moeq_gpu.vector<128xbf16> -> !moeq_gpu.fragment<64x1xbf16>
+    %r = moeq_gpu.spread %shared[0] from(%row) : !moeq_gpu.vector<128xf32> -> !moeq_gpu.fragment<64x1xf32>
     ```
   }];
-  let arguments = (ins MoeqGPU_SharedVectorType:$source,
+  let arguments = (ins MoeqGPU_SharedVectorType:$source, Optional<I32>:$start,
                        ConfinedAttr<I64Attr, [IntNonNegative]>:$offset);
   let results = (outs MoeqGPU_FragmentType:$result);
-  let assemblyFormat = "$source `[` $offset `]` attr-dict `:` type($source) `->` type($result)";
+  let assemblyFormat = [{
+    $source `[` $offset `]` (`from` `(` $start^ `)`)? attr-dict `:` type($source) `->` type($result)
+  }];
   let hasVerifier = 1;
 }
 

@@ -228,16 +228,19 @@ def MoeqGPU_ClearRowsOp : MoeqGPU_Op<"clear_rows"> {
 def MoeqGPU_RingCreateOp : MoeqGPU_Op<"ring.create"> {
   let summary = "a ring with its barriers";
   let description = [{
-    `consumers` warpgroups release each stage, of every CTA of the cluster of the
-    ring; where there are none, the warps of the producers do.
+    `consumers` warpgroups, and as many `warps` beside them, release each stage, of
+    every CTA of the cluster of the ring; where there are none, the warps of the
+    producers do.
 
     ```mlir
     %ring = moeq_gpu.ring.create consumers 2 : !ring
+    %mailbox = moeq_gpu.ring.create consumers 2 warps 3 : !moeq_gpu.ring<4x[vector<4xi32>]>
     ```
   }];
-  let arguments = (ins ConfinedAttr<I64Attr, [IntNonNegative]>:$consumers);
+  let arguments = (ins ConfinedAttr<I64Attr, [IntNonNegative]>:$consumers,
+                       DefaultValuedAttr<ConfinedAttr<I64Attr, [IntNonNegative]>, "0">:$warps);
   let results = (outs MoeqGPU_RingType:$result);
-  let assemblyFormat = "`consumers` $consumers attr-dict `:` type($result)";
+  let assemblyFormat = "`consumers` $consumers (`warps` $warps^)? attr-dict `:` type($result)";
 }
 
 def MoeqGPU_RingStartOp : MoeqGPU_Op<"ring.start", [Pure]> {
@@ -267,14 +270,16 @@ def MoeqGPU_RingAcquireOp : MoeqGPU_RingOp<"acquire"> {
 def MoeqGPU_RingFillOp : MoeqGPU_Op<"ring.fill", [AttrSizedOperandSegments]> {
   let summary = "the producer starts the copies of a stage";
   let description = [{
-    One copy for each payload tile, but the first of a gathered ring, from the box at (row, column) of its tensor
-    map. A tile with more rows than the box, or more panels, takes several copies. Of a map with a
-    `step` the box of `rows` rows is copied, a multiple of the step; the other
-    rows of the tile are undefined. A vector comes from the addresses of its equal
-    parts, as many for each vector, multiples of 16 bytes.
+    One copy for each payload tile and vector that is not gathered, from the box at
+    (row, column) of its tensor map. The column is a multiple of 16 bytes: of another
+    one without swizzle the hardware says that the instruction is illegal. A tile with
+    more rows than the box, or more panels, takes several copies. Of a map with a
+    `step` the box of `rows` rows is copied, a multiple of the step; the other rows of
+    the tile are undefined. In place of maps all vectors may have sources: the
+    addresses of their equal parts, as many for each vector, multiples of 16 bytes.
 
-    The ring of a cluster has `shared` bits, one for each map: whether the tile is
-    the same in both CTAs. Then each copies half of it, to both.
+    The ring of a cluster has `shared` bits, one for each tile's map: whether the tile
+    is the same in both CTAs. Then each copies half of it, to both.
 
     ```mlir
     moeq_gpu.ring.fill %ring[%c] from(%a, %b at %row_a, %k, %row_b, %k) : !ring, !map_a, !map_b
@@ -288,26 +293,26 @@ def MoeqGPU_RingFillOp : MoeqGPU_Op<"ring.fill", [AttrSizedOperandSegments]> {
                        Variadic<MoeqGPU_GlobalPointer>:$sources);
   let assemblyFormat = [{
     $ring `[` $cursor `]` `from` `(` $maps `at` $coordinates `)` (`shared` `(` $shared^ `)`)?
-    (`linear` `(` $sources^ `)`)?
+    (`sources` `(` $sources^ `)`)?
     (`rows` `(` $rows^ `)`)? attr-dict `:` type($ring) `,` type($maps)
   }];
   let hasVerifier = 1;
 }
 
 def MoeqGPU_LoadIndicesOp : MoeqGPU_Op<"load_indices"> {
-  let summary = "the indices of the rows of a tile, over the lanes of a warp";
+  let summary = "the indices of the rows of a tile, over the threads of the producer warpgroup";
   let description = [{
-    Result i of a lane is that of row 32 i + lane: base[row + 32 i + lane], and -1
-    from `end` on.
+    Result i of a thread is that of row 128 i + thread: base[row + 128 i + thread], or
+    without a base the number of the row itself; and -1 from `end` on.
 
     ```mlir
     %i:2 = moeq_gpu.load_indices %base[%row] end(%row_end) : i32, i32
     ```
   }];
-  let arguments = (ins MoeqGPU_GlobalPointer:$base, I32:$row, I32:$end);
+  let arguments = (ins Optional<MoeqGPU_GlobalPointer>:$base, I32:$row, I32:$end);
   let results = (outs Variadic<I32>:$indices);
   let assemblyFormat = [{
-    $base `[` $row `]` `end` `(` $end `)` attr-dict `:` type($indices)
+    ($base^)? `[` $row `]` `end` `(` $end `)` attr-dict `:` type($indices)
   }];
 }
 
@@ -317,12 +322,13 @@ def MoeqGPU_RingGatherOp : MoeqGPU_Op<"ring.gather", [AttrSizedOperandSegments]>
     Row r of the first tile comes from the row whose index `load_indices` gave for
     it, of a row-major matrix of `pitch` elements a row, from `column` on. Elements
     beyond the pitch, and rows of a negative index, are zeros. The first `rows`
-    rows are copied, rounded up to 32; the others are undefined. Executed by the
-    warp of the producer.
+    rows are copied, rounded up to 32; the others are undefined. Executed by all
+    warps of the producer warpgroup, each of which copies the rows whose indices it
+    has; `ring.gathered` follows.
 
     ```mlir
     moeq_gpu.ring.gather %ring[%c] from(%a, %k) pitch(%n) indices(%i#0, %i#1)
-        : !moeq_gpu.ring<4x[gathered 64x128xf8E4M3FN, 256x128xf8E4M3FN]>
+        : !moeq_gpu.ring<4x[gathered 160x128xf8E4M3FN, 256x128xf8E4M3FN]>
     ```
   }];
   let arguments = (ins MoeqGPU_RingType:$ring, MoeqGPU_CursorType:$cursor,
@@ -335,26 +341,49 @@ def MoeqGPU_RingGatherOp : MoeqGPU_Op<"ring.gather", [AttrSizedOperandSegments]>
   let hasVerifier = 1;
 }
 
-def MoeqGPU_RingWaitOp : MoeqGPU_RingOp<"wait", [AttrSizedResultSegments]> {
+def MoeqGPU_RingGatherVectorOp : MoeqGPU_Op<"ring.gather_vector"> {
+  let summary = "the producer starts the copies of a gathered vector of a stage";
+  let description = [{
+    Element r of vector `number` is base[index * pitch + offset], of the index that
+    `load_indices` gave for row r, and zero where that is negative. Executed by all
+    warps of the producer warpgroup; `ring.gathered` follows.
+
+    ```mlir
+    moeq_gpu.ring.gather_vector %ring[%c] number 0 from(%scales, %k) pitch(%n) indices(%i#0)
+        : !moeq_gpu.ring<4x[128x128xf8E4M3FN, 256x128xf8E4M3FN, gathered 128xf32]>
+    ```
+  }];
+  let arguments = (ins MoeqGPU_RingType:$ring, MoeqGPU_CursorType:$cursor,
+                       ConfinedAttr<I64Attr, [IntNonNegative]>:$number,
+                       MoeqGPU_GlobalPointer:$base, I64:$offset, I64:$pitch, Variadic<I32>:$indices);
+  let assemblyFormat = [{
+    $ring `[` $cursor `]` `number` $number `from` `(` $base `,` $offset `)` `pitch` `(` $pitch `)`
+    `indices` `(` $indices `)` attr-dict `:` type($ring)
+  }];
+  let hasVerifier = 1;
+}
+
+def MoeqGPU_RingGatheredOp : MoeqGPU_RingOp<"gathered"> {
+  let summary = "arrives at a stage when the copies are made that this thread has started";
+  let description = [{
+    A stage with a gathered part is full when all threads of the producer warpgroup
+    have arrived.
+  }];
+  let hasVerifier = 1;
+}
+
+def MoeqGPU_RingWaitOp : MoeqGPU_RingOp<"wait"> {
   let summary = "a consumer waits until a stage is full";
   let description = [{
-    The results are the tiles of the stage, one of each payload type, then its
-    vectors.
+    The results are the tiles and the vectors of the stage, one of each payload type.
 
     ```mlir
     %a, %b = moeq_gpu.ring.wait %ring[%c] : !ring -> !tile_a, !tile_b
     ```
   }];
-  let results = (outs Variadic<MoeqGPU_TileType>:$tiles,
-                      Variadic<MoeqGPU_SharedVectorType>:$vectors);
-  let assemblyFormat = [{
-    $ring `[` $cursor `]` attr-dict `:` type($ring) `->` type($tiles) (`linear` type($vectors)^)?
-  }];
+  let results = (outs Variadic<AnyTypeOf<[MoeqGPU_TileType, MoeqGPU_SharedVectorType]>>:$parts);
+  let assemblyFormat = "$ring `[` $cursor `]` attr-dict `:` type($ring) `->` type($parts)";
   let hasVerifier = 1;
-  let builders = [OpBuilder<(ins "::mlir::TypeRange":$tiles, "::mlir::Value":$ring,
-                                 "::mlir::Value":$cursor), [{
-    build($_builder, $_state, tiles, ::mlir::TypeRange(), ring, cursor);
-  }]>];
 }
 
 def MoeqGPU_RingSendOp : MoeqGPU_Op<"ring.send"> {
@@ -379,6 +408,10 @@ def MoeqGPU_RingReceiveOp : MoeqGPU_RingOp<"receive"> {
 
 def MoeqGPU_RingReleaseOp : MoeqGPU_RingOp<"release"> {
   let summary = "a consumer is done with a stage";
+  let description = [{
+    Each warp for itself: what its threads have read of the vectors of the stage is
+    in registers then, and the matmuls on its tiles have ended.
+  }];
 }
 
 //===----------------------------------------------------------------------===//
@@ -436,11 +469,12 @@ def MoeqGPU_CopyOp : MoeqGPU_Op<"copy"> {
 def MoeqGPU_RolesOp : MoeqGPU_Op<"roles", [SingleBlockImplicitTerminator<"YieldOp">]> {
   let summary = "what the warpgroups of a CTA do";
   let description = [{
-    The first warpgroup is the producer: its first warp runs the producer region.
-    The next `consumers` warpgroups run the consumer region, whose argument is
-    the number of the warpgroup among the consumers. Each side gets its number of
-    registers a thread. Before, all threads see the barriers of the rings, and
-    those of a cluster wait for each other at the end.
+    The first warpgroup is the producer: its first warp runs the producer region,
+    and the other three that of the `helpers`, if there is one. The next `consumers`
+    warpgroups run the consumer region, whose argument is the number of the warpgroup
+    among the consumers. Each side gets its number of registers a thread. Before, all
+    threads see the barriers of the rings, and those of a cluster wait for each other
+    at the end.
     Without a producer all warpgroups are consumers, with the registers that
     they start with, and there are no rings.
 
@@ -463,9 +497,9 @@ def MoeqGPU_RolesOp : MoeqGPU_Op<"roles", [SingleBlockImplicitTerminator<"YieldO
   let arguments = (ins DefaultValuedAttr<I64Attr, "0">:$producer_registers,
                        ConfinedAttr<I64Attr, [IntPositive]>:$consumers,
                        I64Attr:$consumer_registers);
-  let regions = (region MaxSizedRegion<1>:$producer, SizedRegion<1>:$consumer);
+  let regions = (region MaxSizedRegion<1>:$producer, MaxSizedRegion<1>:$helpers, SizedRegion<1>:$consumer);
   let assemblyFormat = [{
-    (`producer` `(` $producer_registers^ `)` $producer)?
+    (`producer` `(` $producer_registers^ `)` $producer)? (`helpers` $helpers^)?
     `consumers` `(` $consumers `,` $consumer_registers `)` $consumer attr-dict
   }];
   let hasRegionVerifier = 1;

@@ -84,7 +84,8 @@ def MoeqGPU_TensorMapType : MoeqGPU_Type<"TensorMap", "tensor_map"> {
   let summary = "a TMA descriptor of a row-major matrix";
   let description = [{
     `rows x columns` is the box that one copy moves; a row of it is 128 bytes,
-    swizzled as in `tile`. Elements outside of the matrix read as zero and are
+    swizzled as in `tile`. A box of one row is a vector: not swizzled, and of any
+    multiple of 16 bytes. Elements outside of the matrix read as zero and are
     not written. The pitch of the matrix is a multiple of 16 bytes. With a `step`
     it is an array of descriptors of the same matrix, with boxes of `step`,
     2 `step`, ..., `rows` rows.
@@ -92,6 +93,7 @@ def MoeqGPU_TensorMapType : MoeqGPU_Type<"TensorMap", "tensor_map"> {
     ```mlir
     !moeq_gpu.tensor_map<128x128xf8E4M3FN>
     !moeq_gpu.tensor_map<160x128xf8E4M3FN, step = 8>
+    !moeq_gpu.tensor_map<1x160xf32>
     ```
   }];
   let parameters = (ins "int64_t":$rows, "int64_t":$columns, "::mlir::Type":$elementType,
@@ -109,6 +111,8 @@ def MoeqGPU_TensorMapType : MoeqGPU_Type<"TensorMap", "tensor_map"> {
     int64_t getBoxRows(int64_t index) const {
       return getStep() ? (index + 1) * getStep() : getRows();
     }
+    /// Whether a box is one row, which is not swizzled.
+    bool isVector() const { return getRows() == 1; }
   }];
 }
 
@@ -153,32 +157,29 @@ def MoeqGPU_SharedVectorType : MoeqGPU_VectorLikeType<"SharedVector", "vector"> 
 def MoeqGPU_RingType : MoeqGPU_Type<"Ring", "ring"> {
   let summary = "a ring of shared-memory stages";
   let description = [{
-    `stages` stages, each with one tile of each payload type, and two barriers a
-    stage: full (the copies have arrived) and empty (all consumers are done). A
-    stage of a mailbox, a ring with no payload tiles, holds 4 i32 values. The
-    first tile of a `gathered` ring is filled by `ring.gather`. After the tiles
-    come vectors, `linear`: what is contiguous in global memory too.
+    `stages` stages, each with one tile, then one vector, of each payload type, and
+    two barriers a stage: full (the copies have arrived) and empty (all consumers are
+    done). A stage of a mailbox, a ring with no payload tiles, holds 4 i32 values. A
+    `gathered` first tile is filled by `ring.gather`, and `gathered` vectors by
+    `ring.gather_vector`.
 
     Both CTAs of a `cluster` of 2 go through the same stages: each has its own, and
     finds one empty when the consumers of both are done with it.
 
     ```mlir
     !moeq_gpu.ring<4x[128x128xf8E4M3FN, 256x128xf8E4M3FN]>
+    !moeq_gpu.ring<4x[128x128xf8E4M3FN, 256x128xf8E4M3FN, 128xf32]>
     !moeq_gpu.ring<4x[gathered 128x128xf8E4M3FN, 256x128xf8E4M3FN]>
-    !moeq_gpu.ring<4x[256x64xbf16, linear 8192xi8, linear 256xf8E8M0FNU]>
+    !moeq_gpu.ring<4x[128x128xf8E4M3FN, 256x128xf8E4M3FN, gathered 128xf32]>
+    !moeq_gpu.ring<4x[256x64xbf16, 8192xi8, 256xf8E8M0FNU]>
     !moeq_gpu.ring<4x[vector<4xi32>]>
     !moeq_gpu.ring<4x[128x128xf8E4M3FN, 256x128xf8E4M3FN], cluster = 2>
     ```
   }];
   let parameters = (ins "int64_t":$stages, ArrayRefParameter<"::mlir::moeq_gpu::TileType">:$payload,
-                        "bool":$isGathered, DefaultValuedParameter<"int64_t", "1">:$cluster,
-                        ArrayRefParameter<"::mlir::moeq_gpu::SharedVectorType">:$vectors);
-  let builders = [TypeBuilder<(ins "int64_t":$stages,
-                                   "::llvm::ArrayRef<::mlir::moeq_gpu::TileType>":$payload,
-                                   "bool":$isGathered, "int64_t":$cluster), [{
-    return $_get($_ctxt, stages, payload, isGathered, cluster,
-                 ::llvm::ArrayRef<::mlir::moeq_gpu::SharedVectorType>());
-  }]>];
+                        ArrayRefParameter<"::mlir::moeq_gpu::SharedVectorType">:$vectors,
+                        "bool":$isGathered, "bool":$hasGatheredVectors,
+                        DefaultValuedParameter<"int64_t", "1">:$cluster);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
@@ -188,8 +189,27 @@ def MoeqGPU_RingType : MoeqGPU_Type<"Ring", "ring"> {
     ::llvm::ArrayRef<TileType> getMapped() const {
       return getPayload().drop_front(getIsGathered() ? 1 : 0);
     }
-    /// The bytes of one stage.
+    /// The vectors that the producer's copies fill.
+    ::llvm::ArrayRef<SharedVectorType> getFilledVectors() const {
+      return getHasGatheredVectors() ? ::llvm::ArrayRef<SharedVectorType>() : getVectors();
+    }
+    /// Whether elements of a gathered vector are such that threads copy them
+    /// asynchronously, of 4 bytes.
+    static bool isCopied(SharedVectorType vector) {
+      return vector.getElementType().getIntOrFloatBitWidth() == 32;
+    }
+    /// Whether threads fill a part of a stage.
+    bool hasGathered() const { return getIsGathered() || getHasGatheredVectors(); }
+    /// The bytes of the tiles of one stage, and of its vectors, which lie behind
+    /// the tiles of all stages.
     int64_t getStageBytes() const;
+    int64_t getVectorBytes() const;
+    /// The bytes of one vector, with the padding that lets a copy start there.
+    static int64_t getPaddedBytes(SharedVectorType vector);
+    /// The bytes of all stages.
+    int64_t getBytes() const { return getStages() * (getStageBytes() + getVectorBytes()); }
+    /// What a stage holds: the tiles, then the vectors.
+    ::llvm::SmallVector<::mlir::Type> getStageTypes() const;
     /// The bytes of all barriers: full ones first, then empty ones.
     int64_t getBarrierBytes() const { return 2 * 8 * getStages(); }
   }];
