@@ -77,12 +77,15 @@ private:
   /// Where stage `k` of a tile is in A and B: row and column of each.
   SmallVector<Value> buildCoordinates(Tile tile, Depth depth, Value k);
   void buildClearTail(Depth depth, Value lhs, Value rhs);
+  /// Stage `k` of a tile among those of all of K.
+  Value buildStageOfAll(Depth depth, Value k);
   struct Carried {
     Value cursor, count;
   };
-  /// The copies of a stage, of which `shared` ones are the same in a cluster.
-  void buildFill(Tile tile, Value k, SmallVector<Value> places, Value cursor,
-                 ValueRange shared, Value rows);
+  /// The copies of a stage, number `stage` of all of K, of which `shared` ones
+  /// are the same in a cluster.
+  void buildFill(Tile tile, Value stage, SmallVector<Value> places,
+                 Value cursor, ValueRange shared, Value rows);
   /// The row of a tile in its group, where groups are apart in memory.
   Value buildRowInPart(Tile tile, Value row);
   using TileBody = function_ref<Carried(Tile, Carried)>;
@@ -236,6 +239,10 @@ private:
   Early buildEarly(Tile tile, int64_t width);
   /// The one of equal parts of the left scales that the tile's rows are of.
   Value getLhsPart(Tile tile) { return spec.isMasked ? tile.group : i32(0); }
+  /// That of the right ones.
+  Value getRhsPart(Tile tile) {
+    return spec.contractsRows ? i32(0) : tile.group;
+  }
   Value getRowIndices() {
     return spec.isGathered ? getParameter(Kind::RowIndices) : Value();
   }

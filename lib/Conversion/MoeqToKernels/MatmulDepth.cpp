@@ -96,6 +96,14 @@ TensorMapType MatmulBuilder::getOperandMap(int64_t extent, Type type,
                             step);
 }
 
+Value MatmulBuilder::buildStageOfAll(Depth depth, Value k) {
+  if (!spec.contractsRows)
+    return k;
+  // Groups with scales begin at whole stages.
+  return add(arith::DivUIOp::create(b, depth.first, i32(getStageDepth(spec))),
+             k);
+}
+
 SmallVector<Value> MatmulBuilder::buildCoordinates(Tile tile, Depth depth,
                                                    Value k) {
   Value stageDepth = i32(getStageDepth(spec));

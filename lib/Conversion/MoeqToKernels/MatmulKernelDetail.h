@@ -148,7 +148,7 @@ inline bool areScalesGathered(const MatmulKernelSpec &spec) {
 /// A stage has as many scales more then, from such a place on. Else 0.
 inline int64_t getLhsScaleUnit(const MatmulKernelSpec &spec) {
   bool isUnaligned = areLhsScalesStaged(spec) && !areScalesGathered(spec) &&
-                     spec.isGrouped && !spec.isMasked;
+                     spec.isGrouped && !spec.isMasked && !spec.contractsRows;
   return isUnaligned ? kPitchBytes / getBytes(spec.lhsScaleType) : 0;
 }
 /// The vectors of a stage: packed weights with their scales and zeros, or the

@@ -175,8 +175,16 @@ mlir::moeq_gpu::getUnsupportedReason(const MatmulKernelSpec &spec) {
        !checkPitch("the operands", spec.columns, spec.rhs)) ||
       !checkPitch("the result", spec.columns, spec.out))
     return text;
-  if ((spec.contractsRows || spec.rhsIsTransposed) && getBytes(spec.lhs) != 2) {
+  if (spec.rhsIsTransposed && getBytes(spec.lhs) != 2) {
     reason << "the tensor cores transpose 16-bit types, got " << spec.lhs;
+    return text;
+  }
+  // Only then are groups whole stages.
+  if (spec.contractsRows && getBytes(spec.lhs) == 1 &&
+      (spec.lhsBlockScale != ScalePlacement::Vector ||
+       spec.rhsBlockScale != ScalePlacement::Vector)) {
+    reason << "rows of 8 bits are contracted in blocks of " << kBlockDepth
+           << " with a scale, got " << spec.lhs << " with others";
     return text;
   }
   if ((spec.swapAb || spec.cluster != 1) &&

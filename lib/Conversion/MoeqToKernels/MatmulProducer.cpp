@@ -19,14 +19,14 @@ using namespace mlir;
 using namespace mlir::moeq_gpu;
 
 Value MatmulBuilder::buildRowInPart(Tile tile, Value row) {
-  if (!spec.isMasked)
+  if (!spec.isMasked && !spec.contractsRows)
     return row;
   return arith::SubIOp::create(b, row,
                                mul(tile.group, getParameter(Kind::Rows)));
 }
 
-// (row, column) of the scales of stage `k` in each matrix: [groups, stages,
-// rows], where the rows of A are one group unless they are masked.
+// (row, column) of the scales of stage `k` of all in each matrix: [groups,
+// stages, rows], where the rows of A are one group unless they are masked.
 SmallVector<Value> MatmulBuilder::buildScalePlaces(Tile tile, Value k) {
   SmallVector<Value> places;
   auto getRow = [&](Value group) { return add(mul(group, depthTiles), k); };
@@ -37,7 +37,7 @@ SmallVector<Value> MatmulBuilder::buildScalePlaces(Tile tile, Value k) {
     places.append({getRow(getLhsPart(tile)), row});
   }
   if (areRhsScalesStaged(spec))
-    places.append({getRow(tile.group), tile.column});
+    places.append({getRow(getRhsPart(tile)), tile.column});
   return places;
 }
 
@@ -72,6 +72,8 @@ MatmulBuilder::buildGatheredScales(Tile tile, ArrayRef<Value> rows) {
     if (isMnMajor) {
       group = getLhsPart(tile);
       groupRows = getParameter(Kind::LhsScalePitch);
+    }
+    if (isMnMajor || spec.contractsRows) {
       row = buildRowInPart(tile, row);
       end = buildRowInPart(tile, end);
     }
@@ -86,7 +88,7 @@ MatmulBuilder::buildGatheredScales(Tile tile, ArrayRef<Value> rows) {
       Value unit = i32(kPitchBytes / getBytes(spec.rhsScaleType));
       groupRows = mul(arith::CeilDivUIOp::create(b, columns, unit), unit);
     }
-    add(Kind::RhsScale, spec.rhsScaleIsMnMajor, tile.group, groupRows,
+    add(Kind::RhsScale, spec.rhsScaleIsMnMajor, getRhsPart(tile), groupRows,
         buildIndices(Value(), tile.column, columns, spec.tileColumns));
   }
   return all;
@@ -111,15 +113,15 @@ void MatmulBuilder::buildProducer(Region &region, bool isHelper) {
     auto fill = [&](Value k, Value cursor) -> Value {
       RingAcquireOp::create(b, ring, cursor);
       SmallVector<Value> places = buildCoordinates(tile, depth, k);
-      Value column = places[1];
+      Value column = places[1], stage = buildStageOfAll(depth, k);
       if (!isHelper)
-        buildFill(tile, k, places, cursor, shared, rows);
+        buildFill(tile, stage, places, cursor, shared, rows);
       if (spec.isGathered)
         RingGatherOp::create(b, ring, cursor, getParameter(Kind::Lhs), column,
                              getExtent(spec.depth, Kind::Depth), indices, rows);
       for (auto [i, of] : llvm::enumerate(scales))
         RingGatherVectorOp::create(b, ring, cursor, i, of.base,
-                                   add(of.first, mul(toI64(k), of.step)),
+                                   add(of.first, mul(toI64(stage), of.step)),
                                    of.pitch, of.indices);
       if (hasHelpers(spec))
         RingGatheredOp::create(b, ring, cursor);
@@ -140,13 +142,13 @@ void MatmulBuilder::buildProducer(Region &region, bool isHelper) {
   YieldOp::create(b);
 }
 
-void MatmulBuilder::buildFill(Tile tile, Value k, SmallVector<Value> places,
+void MatmulBuilder::buildFill(Tile tile, Value stage, SmallVector<Value> places,
                               Value cursor, ValueRange shared, Value rows) {
   SmallVector<Value> maps{lhsMap, rhsMap}, sources;
   if (spec.isPacked) {
     maps.pop_back();
     places.pop_back_n(2);
-    sources = buildPackedSources(tile, k);
+    sources = buildPackedSources(tile, stage);
   }
   if (spec.isGathered) {
     maps.erase(maps.begin());
@@ -154,7 +156,7 @@ void MatmulBuilder::buildFill(Tile tile, Value k, SmallVector<Value> places,
   }
   if (!scaleMaps.empty()) {
     llvm::append_range(maps, scaleMaps);
-    llvm::append_range(places, buildScalePlaces(tile, k));
+    llvm::append_range(places, buildScalePlaces(tile, stage));
   }
   RingFillOp::create(b, ring, cursor, maps, places, shared, rows, sources);
 }

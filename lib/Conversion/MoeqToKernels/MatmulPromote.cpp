@@ -215,9 +215,9 @@ Value MatmulBuilder::buildPromotedLoop(const Consumer &consumer, Tile tile,
     cursor = loop.getResults().back();
   };
   // Unrolled, the loop would need the registers of several iterations.
-  Value end = buildOpaque(depthTiles);
-  if (stages == 1 ||
-      (isStatic(spec.depth) && spec.depth % (stages * kBlockDepth) == 0)) {
+  Value end = buildOpaque(buildDepth(tile).stages);
+  if (stages == 1 || (!spec.contractsRows && isStatic(spec.depth) &&
+                      spec.depth % (stages * kBlockDepth) == 0)) {
     buildLoop(i32(0), end, stages);
     buildPassTurn(consumer);
     return cursor;

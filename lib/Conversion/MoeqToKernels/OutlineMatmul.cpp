@@ -199,7 +199,8 @@ static LogicalResult outlineMatmul(OpTy op, gpu::GPUModuleOp module) {
       operands.push_back(view.rhs[2]);
       break;
     case MatmulParameter::LhsScalePitch:
-      operands.push_back(toI32(extent(view.lhs[1], rowDim + 1)));
+      operands.push_back(toI32(extent(
+          view.lhs[1], cast<MemRefType>(view.lhs[1].getType()).getRank() - 1)));
       break;
     case MatmulParameter::EpilogueOperand:
       operands.push_back(view.operands[parameter.index]);

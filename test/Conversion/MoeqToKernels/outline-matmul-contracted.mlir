@@ -114,6 +114,30 @@ func.func @mx(%dy: memref<7168x?xf8E4M3FN>, %sy: memref<7168x?xf8E8M0FNU>, %x: m
 
 // -----
 
+// FP8 rows are transposed. Their groups are whole stages: nothing is cleared,
+// and a group without rows has no stage. The scales of a stage are in one row of
+// all groups'.
+
+!block = !moeq.scaled<f8E4M3FN, block = [128], scale = f32, layout = mn_major>
+
+// CHECK-LABEL: llvm.func @blocks_grouped_matmul
+// CHECK:         moeq_gpu.ring.create consumers 2 : <{{.*}}x[128x128xf8E4M3FN, 128x128xf8E4M3FN, 128xf32, 128xf32]>
+// CHECK:             %[[STAGES:.*]] = arith.ceildivui %{{.*}}, %c128_i32
+// CHECK:             %[[FIRST:.*]] = arith.divui %{{.*}}, %c128_i32
+// CHECK:             %[[STAGE:.*]] = arith.addi %[[FIRST]], %{{.*}}
+// CHECK:             moeq_gpu.ring.fill %{{.*}} from(%{{.*}} at %[[ROW:.*]], %[[K:.*]], %[[COLUMN:.*]], %[[K]], %[[STAGE]], %[[ROW]], %[[STAGE]], %[[COLUMN]])
+// CHECK-NOT:     clear_rows
+// CHECK:         moeq_gpu.mma %{{[^ ]*}}, %{{[^ ]*}} :
+func.func @blocks(%dy: memref<7168x?xf8E4M3FN>, %sy: memref<?x7168xf32>, %x: memref<2048x?xf8E4M3FN>, %sx: memref<?x2048xf32>,
+                  %o: memref<9xi32>, %dw: memref<8x7168x2048xbf16>) {
+  moeq.grouped_matmul lhs(%dy, %sy : memref<7168x?xf8E4M3FN>, memref<?x7168xf32> as !block)
+    rhs(%x, %sx : memref<2048x?xf8E4M3FN>, memref<?x2048xf32> as !block) offsets(%o : memref<9xi32>)
+    outs(%dw : memref<8x7168x2048xbf16>) contract(rows)
+  return
+}
+
+// -----
+
 // What no kernel of this form takes.
 
 func.func @f32(%dy: memref<?x64xf32>, %x: memref<?x64xf32>, %o: memref<9xi32>, %dw: memref<8x64x64xf32>) {
@@ -164,7 +188,7 @@ func.func @pitch(%dy: memref<?x68xbf16>, %x: memref<?x64xbf16>, %o: memref<9xi32
 !row = !moeq.scaled<i8, block = [*], scale = f32>
 
 func.func @whole_rows(%dy: memref<64x?xi8>, %s: memref<64x1xf32>, %o: memref<9xi32>, %dw: memref<8x64x64xf32>) {
-  // expected-remark@+1 {{runs without tensor cores: the tensor cores transpose 16-bit types, got i8}}
+  // expected-remark@+1 {{runs without tensor cores: rows of 8 bits are contracted in blocks of 128 with a scale, got i8 with others}}
   moeq.grouped_matmul lhs(%dy, %s : memref<64x?xi8>, memref<64x1xf32> as !row) rhs(%dy, %s : memref<64x?xi8>, memref<64x1xf32> as !row)
     offsets(%o : memref<9xi32>) outs(%dw : memref<8x64x64xf32>) contract(rows)
   return
