@@ -45,29 +45,27 @@ static constexpr int64_t kMaxPackedPromotedRows = 192;
 static constexpr double kClock = 1.55e9;
 /// Bytes a clock of one multiprocessor from the L2, and from shared memory, of
 /// which a part is lost.
-static constexpr double kL2Rate = 70, kSharedMemoryRate = 128 / 1.14;
+static constexpr double kL2Rate = 68, kSharedMemoryRate = 128 / 1.18;
 /// A box of a tile in row form has rows of other groups, too, which many
 /// multiprocessors copy at a time: with as many rows in all, these take twice
 /// as long; with fewer than 128 no longer than with these.
 static constexpr double kHotRows = 800, kFewRows = 128;
 /// The part of the copies of a tile's weights, and of its rows, that nothing
 /// hides.
-static constexpr double kExposedWeights = 0.19, kExposedRows = 0.22;
+static constexpr double kExposedWeights = 0.22, kExposedRows = 0.02;
 /// What the CTAs of a cluster wait for each other: a part of their main loops.
-static constexpr double kClusterWait = 0.02;
+static constexpr double kClusterWait = 0.006;
 /// Of a tile's epilogue, which the next tile's main loop does not hide:
-/// microseconds, and microseconds an element; and the part of it that another
-/// consumer's main loop leaves exposed where they take turns.
-static constexpr double kEpilogueTime = 0.7, kEpilogueElementTime = 2e-5,
-                        kPingPongEpilogue = 0.57;
+/// microseconds, and microseconds an element.
+static constexpr double kEpilogueTime = 0.8, kEpilogueElementTime = 2e-5;
 /// The part of a last, incomplete wave's missing tiles that is waited for,
 /// where products and where copies are the limit.
-static constexpr double kTail = 0.25, kCopyTail = 0.2;
+static constexpr double kTail = 0.2, kCopyTail = 0.14;
 /// The part of a tile's copies that is lost at both ends of a kernel, times the
 /// bytes that are in flight.
-static constexpr double kIdleBytes = 16000;
+static constexpr double kIdleBytes = 24000;
 /// How products and copies overlap: the norm that adds their times.
-static constexpr double kOverlap = 3.6;
+static constexpr double kOverlap = 3.4;
 
 /// Times that differ by less are a tie.
 static constexpr double kTie = 1.12;
@@ -84,13 +82,18 @@ static double getEfficiency(ConfigAttr config, const MatmulProblem &problem) {
   if (problem.isPacked)
     return std::min(config.getTile()[0] / 256.0, 1.0) * 0.25 +
            (promotes ? 0.63 : 0.75);
-  if (config.getSwapAb())
-    return (config.getConsumers() > 1 ? 1.08 : 0.48) * (promotes ? 0.78 : 1);
   int64_t columns = config.getTile()[1];
-  double efficiency = columns >= 256 ? 1.0 : columns >= 128 ? 0.98 : 0.68;
+  if (config.getSwapAb()) {
+    double efficiency =
+        config.getConsumers() == 1                                     ? 0.45
+        : columns >= 256 || config.getSchedule() == Schedule::PingPong ? 1.07
+                                                                       : 1.01;
+    return promotes ? 0.72 * efficiency : efficiency;
+  }
+  double efficiency = columns >= 256 ? 1.0 : columns >= 128 ? 0.94 : 0.62;
   if (config.getTile()[0] <= kInstructionRows)
-    efficiency *= 0.88;
-  return promotes ? 0.92 * efficiency : efficiency;
+    efficiency *= 0.92;
+  return promotes ? 0.91 * efficiency : efficiency;
 }
 
 double MatmulCost::getTotal() const {
@@ -248,8 +251,6 @@ MatmulCost moeq::estimateCost(const Chip &chip, const MatmulProblem &problem,
   if (config.getCluster() > 1)
     for (double *term : {&cost.tensorCore, &cost.sharedMemory, &cost.l2})
       *term *= 1 + kClusterWait;
-  if (config.getSchedule() == Schedule::PingPong)
-    cost.epilogue *= kPingPongEpilogue;
   for (double *term : {&cost.tensorCore, &cost.sharedMemory, &cost.l2,
                        &cost.exposed, &cost.epilogue})
     *term /= cost.tiles;
@@ -337,11 +338,15 @@ static SmallVector<Shape> getShapes(const Chip &chip,
   if (!problem.canSwap || !chip.hasWgmma)
     return shapes;
   addSwapped(64, 1, {32, 64});
-  addSwapped(128, 2, {64, 96, 128, 160, 192, 256});
   addSwapped(256, 2, {64, 96, 128, 160});
-  // In turns, a consumer has all columns of a tile.
-  if (!problem.promotes)
-    add({160, 128, 2, /*swapAb=*/true, /*pingPong=*/true});
+  if (problem.promotes) {
+    addSwapped(128, 2, {64, 96, 128, 160, 192});
+    return shapes;
+  }
+  // In turns, a consumer has all columns of a tile: better than together for
+  // tiles of 128 to 192 rows.
+  addSwapped(128, 2, {64, 96, 256});
+  add({160, 128, 2, /*swapAb=*/true, /*pingPong=*/true});
   return shapes;
 }
 

@@ -485,8 +485,9 @@ Value MatmulBuilder::buildMainLoop(const Consumer &consumer, Tile tile,
   };
 
   Value started = multiply(cursor, Value());
+  // Unrolled, a short loop would need the registers of several iterations.
   auto loop = scf::ForOp::create(
-      b, b.getLoc(), i32(1), depth.stages, i32(1),
+      b, b.getLoc(), i32(1), buildOpaque(depth.stages), i32(1),
       ValueRange{started, advance(ring, cursor), cursor},
       [&](OpBuilder &, Location, Value, ValueRange carried) {
         Value at = carried[1], previous = carried[2];

@@ -6,14 +6,14 @@
 !act = !moeq.scaled<f8E4M3FN, block = [*], scale = f32>
 
 // CHECK-LABEL: func @fp8(
-// CHECK:       moeq.grouped_matmul {{.*}} config(<tile = [128, 256], stages = 4, consumers = 2, schedule = dynamic, swap_ab = false, split_k = 1, raster = 8>)
+// CHECK:       moeq.grouped_matmul {{.*}} config(<tile = [128, 256], stages = 4, consumers = 2, schedule = dynamic, swap_ab = false, split_k = 1, raster = 8, cluster = 2>)
 // FEW-LABEL:   func @fp8(
 // FEW:         config(<tile = [64, 128], stages = 8, consumers = 1,
 // On a chip with 99 KiB, two stages of 128 x 128 or three of 128 x 64.
 // ADA-LABEL:   func @fp8(
 // ADA:         config(<tile = [128, 128], stages = 2, consumers = 2,
 // REMARK: remark: [Analysis] config | Category:moeq-select-config | Remark="8 x 1024 rows, N 14336, K 4096 on sm_90a:
-// REMARK-SAME: #moeq.config<tile = [128, 256], stages = 4, {{[^>]*}} swap_ab = false, {{[^>]*}}> 77{{[0-9.]+}} us (28.5 waves, tensor cores); #moeq.config<tile = [160, 256], stages = 4, {{[^>]*}} swap_ab = true, {{[^>]*}}, cluster = 2> 7{{[0-9.]+}} us
+// REMARK-SAME: #moeq.config<tile = [128, 256], stages = 4, {{[^>]*}} swap_ab = false, {{[^>]*}}, cluster = 2> 75{{[0-9.]+}} us (28.4 waves, tensor cores); #moeq.config<tile = [160, 256], stages = 4, {{[^>]*}} swap_ab = true, {{[^>]*}}, cluster = 2> 68{{[0-9.]+}} us
 func.func @fp8(%a: tensor<?x4096x!act>, %w: tensor<8x14336x4096x!act>, %offsets: tensor<9xi32>,
                %out: tensor<?x14336xbf16>) -> tensor<?x14336xbf16> {
   %c = moeq.grouped_matmul lhs(%a : tensor<?x4096x!act>) rhs(%w : tensor<8x14336x4096x!act>)
