@@ -132,10 +132,10 @@ def result_shapes(rows, columns, outs, columnwise, offsets) -> list[tuple[int, .
 
 def quantize_both(
     x, recipe, outs: Format | None, columnwise: Format | None, offsets=None, rows=None,
-    function=None, intermediate_round="none", grad=None, dims="rows", **options,
-) -> list[Scaled]:  # fmt: skip
+    function=None, intermediate_round="none", grad=None, bias_grad=False, dims="rows", **options,
+) -> list:  # fmt: skip
     """quantize, act_quant of a function or act_quant_grad of it for the gradient `grad`, with
-    a rowwise and a columnwise result."""
+    a rowwise and a columnwise result, and the gradient by the bias."""
     program = Program(dims)
     body = f"moeq.{'act_quant' if function else 'quantize'}"
     if grad is not None:
@@ -160,6 +160,10 @@ def quantize_both(
         out, out_type = program.add(poison_scaled(shape, format))
         body += f" {name}({out} : {out_type})"
         types.append(out_type)
+    if bias_grad:
+        out, out_type = program.add(poison((len(offsets) - 1, columns), "f32"))
+        body += f" bias_grad({out} : {out_type})"
+        types.append(out_type)
     if function:
         body += f" function({function}){activation_options(**options)}"
         if intermediate_round != "none":
@@ -170,7 +174,7 @@ def quantize_both(
         parts = 3 if format.zero else 2
         results.append(scaled_result(arrays[:parts], format, shape))
         arrays = arrays[parts:]
-    return results
+    return results + arrays
 
 
 def dequantize(q: Scaled, element="f32", dims="rows") -> np.ndarray:

@@ -102,3 +102,35 @@ def test_one_launch():
       return
     }"""
     assert launches(text) == 1
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize(
+    ("recipe", "row", "column"),
+    [
+        ("te_mx", replace(MX, layout="swizzle_128x4", groups=4), MX),
+        ("te_mx", MX, replace(MX, block=(32, 1), groups=4)),
+        ("te_mx", replace(MX, layout="mn_major"), None),
+        ("deepgemm", None, BLOCK),
+        ("vllm_token", Format("f8E4M3FN", PER_ROW), None),
+    ],
+)
+def test_bias_grad(recipe, row, column, layout):
+    rng = np.random.default_rng(9)
+    counts = (33, 0, 131, 1)
+    grad, x = operands(rng, 170, 64, "swiglu")
+    check(
+        x, recipe, row, column, offsets_of(counts), function="swiglu", grad=grad,
+        gate_layout=layout, bias_grad=True,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("columns", [1, 33])
+def test_bias_grad_of_ragged_columns(columns):
+    """All numbers, those beyond the last whole chunk too; more blocks than one step adds."""
+    rng = np.random.default_rng(columns)
+    grad, x = operands(rng, 520, columns, "srelu", "f32")
+    check(
+        x, "te_mx", MX, None, offsets_of([515, 3]), function="srelu", grad=grad,
+        rounded="none", bias_grad=True,
+    )  # fmt: skip

@@ -26,7 +26,7 @@ BLOCK = Format("f8E4M3FN", (128,), "f32")
 
 def check(
     x, recipe, outs, columnwise, offsets=None, rows=None, function=None, rounded="bf16",
-    grad=None, weight=None, **options,
+    grad=None, weight=None, bias_grad=False, **options,
 ):  # fmt: skip
     """Runs one op on memrefs, rows dynamic, on both: quantize, act_quant of a function, or
     act_quant_grad of it for the gradient `grad`."""
@@ -61,6 +61,10 @@ def check(
             types.append(memref(extents, (*stored, format.zero)[part]))
             arguments.append((group[-1], types[-1], array))
         body += f" {name}({', '.join(group)} : {', '.join(types)} as {format})"
+    if bias_grad:
+        sums = np.full((len(offsets) - 1, features), np.nan, np.float32)
+        arguments.append(("%sums", memref(sums.shape, "f32"), sums))
+        body += f" bias_grad(%sums : {arguments[-1][1]})"
     op = "quantize"
     if function:
         op = "act_quant" if grad is None else "act_quant_grad"

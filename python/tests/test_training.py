@@ -1,10 +1,12 @@
 """Matmuls of the backward pass: sums over rows, transposed weights."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
 import programs
-from reference import activation, formats
+from reference import activation, formats, groups
 from reference.compare import assert_same, assert_within
 from reference.evaluate import FUNCTIONS, check_gradient
 from reference.matmul import contract_rows, grouped_matmul
@@ -182,6 +184,28 @@ def test_act_quant_grad(rng, function, layout, block):
     )  # fmt: skip
     numbers = programs.activate_grad(grad, x, function, "bf16", **options)
     check_quantized(x, "te_mx", row, column, offsets, got=got, numbers=numbers)
+
+
+@pytest.mark.parametrize(("function", "rounded"), [("swiglu", "bf16"), ("srelu", "none")])
+@pytest.mark.parametrize("counts", [(40, 0, 31), (0, 129, 1), (300,)], ids=str)
+def test_bias_grad(rng, function, rounded, counts):
+    """The sums of what activate_grad gives, bit for bit, in the order that is stated."""
+    columns = 64 if function in activation.GATED else 128
+    x = formats.round_to(rng.normal(size=(sum(counts) + 3, 128)), "bf16")
+    grad = formats.round_to(rng.normal(size=(len(x), columns)), "bf16")
+    grad[-1] = np.nan  # of no group
+    offsets = offsets_of(counts)
+    row = Format(FP8, (32,), "f8E8M0FNU")
+    *_, got = programs.quantize_both(
+        x, PRESETS["te_mx"], row, None, offsets, function=function, intermediate_round=rounded,
+        grad=grad, bias_grad=True,
+    )  # fmt: skip
+    numbers = programs.activate_grad(grad, x, function, "f32" if rounded == "none" else rounded)
+    assert_same(got, groups.column_sums(numbers, offsets))
+    # Far fewer than n roundings of sums of n rows, each of half a unit.
+    exact = np.array([numbers[b:e].astype(np.float64).sum(0) for b, e in pairwise(offsets)])
+    size = np.array([np.abs(numbers[b:e].astype(np.float64)).sum(0) for b, e in pairwise(offsets)])
+    assert (np.abs(got - exact) <= (9 + max(counts) // 32) * 2.0**-24 * size).all()
 
 
 # ---- kernels

@@ -240,9 +240,11 @@ InputGradient::getPairedSource(const QuantizeResult &rowwise) {
 
 LogicalResult moeq::buildKernels(ActQuantGradOp op, gpu::GPUModuleOp module) {
   InputGradient gradient(op);
-  QuantizeResult rowwise = getRowwise(op), columnwise = getColumnwise(op);
+  QuantizeResults results = getResults(op);
+  results.sums = op.getBiasGrad();
   QuantizeSource source = gradient.getSource();
-  return buildQuantize(op, module, source,
-                       gradient.getPairedSource(rowwise).value_or(source),
-                       rowwise, columnwise, op.getRecipe());
+  return buildQuantize(
+      op, module, source,
+      gradient.getPairedSource(results.rowwise).value_or(source), results,
+      op.getRecipe());
 }

@@ -448,26 +448,29 @@ void QuantizeSource::setExtents(Value input, int64_t halves) {
 LogicalResult moeq::buildQuantize(Operation *op, gpu::GPUModuleOp module,
                                   const QuantizeSource &source,
                                   const QuantizeSource &ofTiles,
-                                  const QuantizeResult &rowwise,
-                                  const QuantizeResult &columnwise,
+                                  const QuantizeResults &results,
                                   RecipeAttr recipe) {
+  const QuantizeResult &rowwise = results.rowwise,
+                       &columnwise = results.columnwise;
   if (columnwise)
     if (std::optional<std::string> reason =
             whyNotTiledColumnwise(columnwise.format, recipe))
       return op->emitOpError() << *reason << ", got " << columnwise.format;
   int64_t rank =
       rowwise ? cast<MemRefType>(rowwise.outs[0].getType()).getRank() : 2;
-  bool isTiled =
-      rowwise && isTiledRowwise(source, rowwise.format, recipe, rank) &&
-      !(columnwise && ShapedType::isDynamic(rowwise.format.getBlockOf(1, 2)));
+  bool isTiled = rowwise &&
+                 isTiledRowwise(source, rowwise.format, recipe, rank) &&
+                 !((columnwise || results.sums) &&
+                   ShapedType::isDynamic(rowwise.format.getBlockOf(1, 2)));
   // Tiles of padded rows do not come to laid-out scales of rows of no group.
-  if (isTiled && columnwise && source.offsets)
+  if (isTiled && (columnwise || results.sums) && source.offsets)
     isTiled = rowwise.format.getGroups() != 0 ||
               rowwise.format.getLayout() == ScaleLayout::RowMajor;
-  if (isTiled || columnwise)
-    buildQuantizeTiles(op, module, ofTiles,
-                       isTiled ? rowwise : QuantizeResult(), columnwise,
-                       recipe);
+  if (isTiled || columnwise || results.sums)
+    buildQuantizeTiles(
+        op, module, ofTiles,
+        {isTiled ? rowwise : QuantizeResult(), columnwise, results.sums},
+        recipe);
   if (!rowwise || isTiled)
     return success();
   return Quantizer(op, module, source, rowwise.outs, rowwise.format, recipe)
@@ -490,8 +493,8 @@ LogicalResult moeq::buildKernels(QuantizeOp op, gpu::GPUModuleOp module) {
   source.width = getCommonWidth(input, kChunk);
   source.rows = op.getRows();
   source.offsets = op.getOffsets();
-  return buildQuantize(op, module, source, source, getRowwise(op),
-                       getColumnwise(op), op.getRecipe());
+  return buildQuantize(op, module, source, source, getResults(op),
+                       op.getRecipe());
 }
 
 LogicalResult moeq::buildKernels(ActQuantOp op, gpu::GPUModuleOp module) {
@@ -522,6 +525,6 @@ LogicalResult moeq::buildKernels(ActQuantOp op, gpu::GPUModuleOp module) {
   };
   source.width = getCommonWidth(input, kChunk, source.staticColumns);
   source.offsets = op.getOffsets();
-  return buildQuantize(op, module, source, source, getRowwise(op),
-                       getColumnwise(op), op.getRecipe());
+  return buildQuantize(op, module, source, source, getResults(op),
+                       op.getRecipe());
 }

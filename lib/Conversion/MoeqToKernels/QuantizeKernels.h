@@ -69,6 +69,13 @@ struct QuantizeResult {
   explicit operator bool() const { return !outs.empty(); }
 };
 
+/// What an op makes of its source: one result at least.
+struct QuantizeResults {
+  QuantizeResult rowwise, columnwise;
+  /// Of each group, the sums of its columns: [E, K] of f32, or null.
+  Value sums;
+};
+
 /// Whether buildQuantizeTiles makes a rowwise result, without a columnwise one
 /// where a block is a whole row.
 bool isTiledRowwise(const QuantizeSource &source, ScaledType format,
@@ -76,12 +83,14 @@ bool isTiledRowwise(const QuantizeSource &source, ScaledType format,
 /// Why it does not make a columnwise result, or nothing.
 std::optional<std::string> whyNotTiledColumnwise(ScaledType format,
                                                  RecipeAttr recipe);
-/// The kernel that quantizes tiles of rows and columns: both results, or one,
-/// from one read.
+/// The kernel that quantizes tiles of rows and columns: all results from one
+/// read. Sums take a second kernel.
 void buildQuantizeTiles(Operation *op, gpu::GPUModuleOp module,
                         const QuantizeSource &source,
-                        const QuantizeResult &rowwise,
-                        const QuantizeResult &columnwise, RecipeAttr recipe);
+                        const QuantizeResults &results, RecipeAttr recipe);
+/// That second kernel: `sums` of the sums of blocks of rows, `partials`.
+void buildSumsOfBlocks(Operation *op, gpu::GPUModuleOp module, Value offsets,
+                       Value partials, Value sums);
 
 /// The kernels that quantize `source`: one for tiles, which reads `ofTiles`,
 /// and another for a rowwise result whose blocks do not fit in tiles. An error
@@ -89,24 +98,17 @@ void buildQuantizeTiles(Operation *op, gpu::GPUModuleOp module,
 LogicalResult buildQuantize(Operation *op, gpu::GPUModuleOp module,
                             const QuantizeSource &source,
                             const QuantizeSource &ofTiles,
-                            const QuantizeResult &rowwise,
-                            const QuantizeResult &columnwise,
-                            RecipeAttr recipe);
+                            const QuantizeResults &results, RecipeAttr recipe);
 
-/// The results of an op that quantizes, on memrefs.
+/// The results of an op that quantizes, on memrefs, but for sums.
 template <typename OpTy>
-QuantizeResult getRowwise(OpTy op) {
-  return op.getOuts().empty()
-             ? QuantizeResult()
-             : QuantizeResult{op.getOuts(),
-                              cast<ScaledType>(*op.getOutsFormat())};
-}
-template <typename OpTy>
-QuantizeResult getColumnwise(OpTy op) {
-  return op.getColumnwise().empty()
-             ? QuantizeResult()
-             : QuantizeResult{op.getColumnwise(),
-                              cast<ScaledType>(*op.getColumnwiseFormat())};
+QuantizeResults getResults(OpTy op) {
+  auto resultOf = [](ValueRange outs, std::optional<Type> format) {
+    return outs.empty() ? QuantizeResult()
+                        : QuantizeResult{outs, cast<ScaledType>(*format)};
+  };
+  return {resultOf(op.getOuts(), op.getOutsFormat()),
+          resultOf(op.getColumnwise(), op.getColumnwiseFormat()), Value()};
 }
 
 } // namespace mlir::moeq

@@ -29,20 +29,19 @@ static constexpr int64_t kPiece = 16;
 
 TileQuantizer::TileQuantizer(Operation *op, gpu::GPUModuleOp module,
                              const QuantizeSource &source,
-                             const QuantizeResult &rowwise,
-                             const QuantizeResult &columnwise,
-                             RecipeAttr recipe, TileShape shape)
+                             const QuantizeResults &results, RecipeAttr recipe,
+                             TileShape shape)
     : source(source), shape(shape), k(module, op, shape.threads()),
-      e(k, k.getLoc()), chunks(k, source.element),
+      e(k, k.getLoc()), chunks(k, source.element), sums(results.sums),
       hasWholeChunks(source.width >= kChunk) {
-  if (rowwise)
-    this->rowwise.emplace(rowwise, recipe, /*isColumnwise=*/false,
-                          source.offsets != nullptr);
-  if (columnwise)
-    this->columnwise.emplace(columnwise, recipe, /*isColumnwise=*/true,
-                             source.offsets != nullptr);
-  hasPaddedRows =
-      source.offsets && (columnwise || rowwise.format.getGroups() != 0);
+  if (results.rowwise)
+    rowwise.emplace(results.rowwise, recipe, /*isColumnwise=*/false,
+                    source.offsets != nullptr);
+  if (results.columnwise)
+    columnwise.emplace(results.columnwise, recipe, /*isColumnwise=*/true,
+                       source.offsets != nullptr);
+  hasPaddedRows = source.offsets &&
+                  (columnwise || sums || rowwise->format.getGroups() != 0);
 }
 
 /// The rows, or the columns, that tiles have to cover: those of the source, and
@@ -326,12 +325,6 @@ void TileQuantizer::quantizeRows() {
 
 void TileQuantizer::quantizeColumns() {
   const TileResult &result = *columnwise;
-  // Maxima of all teams are there before the codes that are transposed are.
-  int64_t partialBytes = shape.teams() * partialPitch() *
-                         chunks.getMagnitudeType().getIntOrFloatBitWidth() / 8;
-  int64_t tileBytes =
-      result.isTransposed ? shape.rows() * shape.columns() : int64_t(0);
-  Value memory = k.shared(k.getI8Type(), std::max(partialBytes, tileBytes));
   Value factors = k.shared(k.getF32Type(),
                            shape.rows() / result.rowBlock * shape.columns());
 
@@ -339,11 +332,11 @@ void TileQuantizer::quantizeColumns() {
   for (Value magnitudes : ArrayRef(rowMagnitudes).drop_front())
     maxima = chunks.maximum(maxima, magnitudes);
   Value team = k.divU(k.thread(), k.index(shape.lanes));
-  k.storeShared(maxima, memory,
+  k.storeShared(maxima, scratch,
                 k.add(k.mul(team, k.index(partialPitch())),
                       k.mul(laneInRow(), k.index(kChunk))));
   k.barrier();
-  reduceColumns(memory, factors);
+  reduceColumns(scratch, factors);
   k.barrier();
   RecipeEmitter::BlockScale scale = loadFactors(factors);
   // Numbers that the rowwise result needed are unpacked again.
@@ -351,7 +344,7 @@ void TileQuantizer::quantizeColumns() {
     for (Value &chunk : rowChunks)
       chunk = chunks.opaque(chunk);
   if (result.isTransposed)
-    return storeTransposed(scale, memory);
+    return storeTransposed(scale, scratch);
   for (int64_t i = 0; i < shape.laneRows; ++i)
     storeCodes(result,
                result.emitter.emitCode(e, scale, chunks.toF32(rowChunks[i])),
@@ -438,6 +431,19 @@ void TileQuantizer::storeTransposed(const RecipeEmitter::BlockScale &scale,
   }
 }
 
+/// Maxima and sums of all teams are read before the codes that are transposed
+/// are there.
+int64_t TileQuantizer::getScratchBytes() {
+  int64_t ofTeams = shape.teams() * partialPitch();
+  int64_t bytes = sums ? 4 * ofTeams : 0;
+  if (columnwise)
+    bytes = std::max(
+        bytes, ofTeams * chunks.getMagnitudeType().getIntOrFloatBitWidth() / 8);
+  if (columnwise && columnwise->isTransposed)
+    bytes = std::max(bytes, shape.rows() * shape.columns());
+  return bytes;
+}
+
 void TileQuantizer::build() {
   k.setMinBlocks(shape.minBlocks());
   Value columnTiles = k.ceilDivU(countToCover(k, false, /*ofRows=*/false),
@@ -446,6 +452,12 @@ void TileQuantizer::build() {
   firstColumn = k.mul(k.remU(k.block(), columnTiles), k.index(shape.columns()));
   findRows();
   load();
+  if (int64_t bytes = getScratchBytes())
+    scratch = k.shared(k.getI8Type(), bytes);
+  if (sums) {
+    partialSums = allocatePartialSums();
+    sumColumns();
+  }
   if (rowwise)
     quantizeRows();
   if (columnwise)

@@ -43,8 +43,10 @@ struct TileShape {
   /// The columns of the first chunks of a row, and of all.
   int64_t chunkColumns() const { return lanes * kChunk; }
   int64_t columns() const { return chunkColumns() * laneChunks; }
-  /// CTAs an SM that leave each thread 64 registers.
-  int64_t minBlocks() const { return std::max<int64_t>(1024 / threads(), 1); }
+  /// CTAs an SM that leave each thread 64 registers for 4 rows, 128 for more.
+  int64_t minBlocks() const {
+    return std::max<int64_t>((laneRows > 4 ? 512 : 1024) / threads(), 1);
+  }
 };
 
 /// What the kernel knows of a result.
@@ -74,10 +76,11 @@ struct TileResult {
 class TileQuantizer {
 public:
   TileQuantizer(Operation *op, gpu::GPUModuleOp module,
-                const QuantizeSource &source, const QuantizeResult &rowwise,
-                const QuantizeResult &columnwise, RecipeAttr recipe,
-                TileShape shape);
+                const QuantizeSource &source, const QuantizeResults &results,
+                RecipeAttr recipe, TileShape shape);
   void build();
+  /// Of the op's sums, those of blocks of padded rows.
+  Value getPartialSums() const { return partialSums; }
 
 private:
   Value countToCover(OpBuilder &b, bool onHost, bool ofRows);
@@ -109,11 +112,14 @@ private:
   Value divideByReciprocal(Value x, Value divisor);
   SmallVector<Value> emitRowCodes(Value factor, ArrayRef<Value> chunksOfRow);
   void quantizeRows();
+  int64_t getScratchBytes();
   void quantizeColumns();
-  /// The maxima of a team in shared memory, and 8 more so that lanes that read
-  /// those of different teams meet in no bank.
+  /// The maxima or sums of a team in shared memory, and 8 more so that lanes
+  /// that read those of different teams meet in no bank.
   int64_t partialPitch() const { return shape.columns() + kChunk; }
   void reduceColumns(Value partials, Value factors);
+  Value allocatePartialSums();
+  void sumColumns();
   void storeTransposed(const RecipeEmitter::BlockScale &scale, Value tile);
   RecipeEmitter::BlockScale loadFactors(Value factors);
 
@@ -129,6 +135,7 @@ private:
   Elementwise e;
   ChunkEmitter chunks;
   std::optional<TileResult> rowwise, columnwise;
+  Value sums;
   /// Whether the columns of a chunk exist or not together, and whether tiles
   /// count the padded rows of groups.
   bool hasWholeChunks, hasPaddedRows;
@@ -150,6 +157,9 @@ private:
   SmallVector<Value> rowNumbers, isRow, inColumns;
   /// Row by row: its chunks, and their magnitudes.
   SmallVector<Value> rowChunks, rowMagnitudes;
+  /// Shared memory of teams for what they have of columns, or of all codes.
+  Value scratch;
+  Value partialSums;
 };
 } // namespace mlir::moeq
 

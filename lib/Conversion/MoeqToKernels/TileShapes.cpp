@@ -103,10 +103,16 @@ static TileShape getTileShape(const QuantizeSource &source,
 
 void moeq::buildQuantizeTiles(Operation *op, gpu::GPUModuleOp module,
                               const QuantizeSource &source,
-                              const QuantizeResult &rowwise,
-                              const QuantizeResult &columnwise,
+                              const QuantizeResults &results,
                               RecipeAttr recipe) {
-  TileQuantizer(op, module, source, rowwise, columnwise, recipe,
-                getTileShape(source, rowwise, columnwise))
-      .build();
+  TileQuantizer quantizer(
+      op, module, source, results, recipe,
+      getTileShape(source, results.rowwise, results.columnwise));
+  quantizer.build();
+  if (!results.sums)
+    return;
+  Value partials = quantizer.getPartialSums();
+  buildSumsOfBlocks(op, module, source.offsets, partials, results.sums);
+  OpBuilder builder(op);
+  memref::DeallocOp::create(builder, op->getLoc(), partials);
 }

@@ -119,6 +119,14 @@ void populateTrainingPatterns(RewritePatternSet &patterns);
 template <typename OpTy>
 Value emitActivationAt(Elementwise &e, OpTy op, Value row, Value column);
 
+/// Sets each element of `out` [E, K], f32, to the sum of the f32 numbers that
+/// `element` makes of row and column, over the rows of a group, in the order of
+/// docs/Spec.md: of 4 rows, of two such sums, of four of these (kSummedRows),
+/// of all of these, ascending each.
+void emitColumnSums(
+    OpBuilder &b, Location loc, Value offsets, Value out,
+    llvm::function_ref<Value(Elementwise &, ValueRange)> element);
+
 /// The f32 gradient of an activation at row and column of its input.
 template <typename OpTy>
 Value emitGradientAt(Elementwise &e, OpTy op, Value row, Value column);

@@ -369,15 +369,14 @@ struct LowerActQuantGrad : OpRewritePattern<ActQuantGradOp> {
     for (int64_t dim : {0, 1})
       extents.push_back(
           memref::DimOp::create(rewriter, op.getLoc(), op.getInput(), dim));
-    LogicalResult emitted =
-        emitResults(rewriter, op, /*rows=*/{}, extents,
-                    [&](Elementwise &e, ValueRange indices) {
-                      Value value =
-                          emitGradientAt(e, op, indices[0], indices[1]);
-                      return emitIntermediate(e, op, value);
-                    });
-    if (failed(emitted))
+    auto gradient = [&](Elementwise &e, ValueRange indices) {
+      Value value = emitGradientAt(e, op, indices[0], indices[1]);
+      return emitIntermediate(e, op, value);
+    };
+    if (failed(emitResults(rewriter, op, /*rows=*/{}, extents, gradient)))
       return failure();
+    if (Value sums = op.getBiasGrad())
+      emitColumnSums(rewriter, op.getLoc(), op.getOffsets(), sums, gradient);
     rewriter.eraseOp(op);
     return success();
   }

@@ -27,7 +27,9 @@ GROUPS = {
     "moeq.activate": ("input", "row_weight", "outs"),
     "moeq.activate_grad": ("grad", "input", "row_weight", "outs"),
     "moeq.act_quant": ("input", "row_weight", "offsets", "outs", "columnwise"),
-    "moeq.act_quant_grad": ("grad", "input", "row_weight", "offsets", "outs", "columnwise"),
+    "moeq.act_quant_grad": (
+        "grad", "input", "row_weight", "offsets", "outs", "columnwise", "bias_grad",
+    ),
     "moeq.matmul": ("lhs", "rhs", "epilogue_operands", "outs"),
     "moeq.grouped_matmul": (
         "lhs", "rhs", "offsets", "counts", "rows", "plan", "epilogue_operands", "outs",

@@ -1,6 +1,7 @@
 """Quantization of the rows of groups, rowwise and columnwise, and the layouts of scales:
 equal bytes, padding included."""
 
+import functools
 from dataclasses import replace
 
 import numpy as np
@@ -89,6 +90,20 @@ def rowwise(x, format: Format, recipe: Recipe, init: Scaled, offsets=None, rows=
                 zeros[at] = q.zeros[row]
     zeros = None if zeros is None else lay_out(zeros, format.layout, scales.itemsize)
     return Scaled(format, values, lay_out(scales, format.layout), zeros)
+
+
+def column_sums(x, offsets) -> np.ndarray:
+    """The sums over the rows of each group, f32: of 4 rows, of two such sums, of four of
+    these, of all of these."""
+    sums = np.zeros((len(offsets) - 1, x.shape[1]), np.float32)
+    for total, begin, end in zip(sums, offsets[:-1], offsets[1:], strict=True):
+        blocks = np.zeros((round_up(max(end - begin, 0), 32), x.shape[1]), np.float32)
+        blocks[: end - begin] = x[begin:end]
+        parts = blocks.reshape(-1, 4, 2, 4, x.shape[1])
+        for axis in (3, 2, 1, 0):
+            parts = functools.reduce(np.add, np.moveaxis(parts, axis, 0), np.float32(0))
+        total[:] = parts
+    return sums
 
 
 def columnwise(x, format: Format, recipe: Recipe, init: Scaled, offsets=None, rows=None) -> Scaled:

@@ -37,3 +37,18 @@ func.func @forward(%a: memref<?x64xf8E4M3FN>, %sa: memref<?x2xf8E8M0FNU>, %w: me
       offsets(%o : memref<9xi32>) outs(%c : memref<?x128xbf16>)
   return
 }
+
+// Sums of blocks of 32 padded rows, then those of a group: (rows / 128 + 8) * 4 blocks at most.
+// CHECK-LABEL: func.func @bias
+// CHECK-SAME:      %[[D:[^:]*]]: memref<?x64xbf16>, {{.*}}, %[[SUMS:[^:]*]]: memref<8x128xf32>
+// CHECK:         %[[PARTIAL:.*]] = memref.alloc(%{{.*}}) : memref<?x128xf32>
+// CHECK:         gpu.launch_func @bias_kernels::@bias_act_quant_grad blocks{{.*}}%[[PARTIAL]]
+// CHECK:         gpu.launch_func @bias_kernels::@bias_act_quant_grad_sums blocks in (%c8, {{.*}}args({{.*}}%[[SUMS]]
+// CHECK:         memref.dealloc %[[PARTIAL]]
+func.func @bias(%d: memref<?x64xbf16>, %x: memref<?x128xbf16>, %o: memref<9xi32>, %q: memref<?x128xf8E4M3FN>,
+                %s: memref<?x4xf8E8M0FNU>, %b: memref<8x128xf32>) {
+  moeq.act_quant_grad grad(%d : memref<?x64xbf16>) input(%x : memref<?x128xbf16>) offsets(%o : memref<9xi32>)
+      outs(%q, %s : memref<?x128xf8E4M3FN>, memref<?x4xf8E8M0FNU> as !mx) bias_grad(%b : memref<8x128xf32>)
+      function(swiglu) recipe(<te_mx>)
+  return
+}

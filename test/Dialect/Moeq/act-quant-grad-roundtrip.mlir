@@ -21,3 +21,13 @@ func.func @rowwise(%d: memref<4x64xf16>, %x: memref<4x64xf32>, %q: memref<4x64xf
       outs(%q, %s : memref<4x64xf8E4M3FN>, memref<4x2xf8E8M0FNU> as !mx) function(srelu) recipe(<te_mx>)
   return
 }
+
+// CHECK-LABEL: @bias
+// CHECK: moeq.act_quant_grad {{.*}} outs(%{{.*}} : tensor<?x128x!{{.*}}>) bias_grad(%{{.*}} : tensor<8x128xf32>) function(swiglu) recipe(<te_mx>) -> tensor<?x128x!{{.*}}>, tensor<8x128xf32>
+func.func @bias(%d: tensor<?x64xbf16>, %x: tensor<?x128xbf16>, %o: tensor<9xi32>, %q: tensor<?x128x!mx>,
+                %b: tensor<8x128xf32>) -> (tensor<?x128x!mx>, tensor<8x128xf32>) {
+  %0:2 = moeq.act_quant_grad grad(%d : tensor<?x64xbf16>) input(%x : tensor<?x128xbf16>) offsets(%o : tensor<9xi32>)
+      outs(%q : tensor<?x128x!mx>) bias_grad(%b : tensor<8x128xf32>) function(swiglu) recipe(<te_mx>)
+      -> tensor<?x128x!mx>, tensor<8x128xf32>
+  return %0#0, %0#1 : tensor<?x128x!mx>, tensor<8x128xf32>
+}

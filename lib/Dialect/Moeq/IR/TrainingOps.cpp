@@ -27,6 +27,25 @@ LogicalResult ActivateGradOp::verify() {
                        outs[1]);
 }
 
+/// Checks that the sums over the rows of groups are [E, columns].
+static LogicalResult verifyBiasGrad(ActQuantGradOp op, int64_t columns) {
+  Value sums = op.getBiasGrad(), offsets = op.getOffsets();
+  if (!sums)
+    return success();
+  if (!offsets)
+    return op.emitOpError("expects the offsets of groups beside 'bias_grad'");
+  ShapeVerifier verifier{op};
+  ArrayRef<int64_t> shape = ShapeVerifier::shapeOf(sums);
+  int64_t count = ShapeVerifier::shapeOf(offsets)[0];
+  if (failed(verifier.rank("bias_grad", shape, 2)) ||
+      failed(verifier.same("the rows of 'bias_grad'", shape[0],
+                           "the groups of 'offsets'",
+                           ShapedType::isDynamic(count) ? count : count - 1)))
+    return failure();
+  return verifier.same("the columns of 'bias_grad'", shape[1],
+                       "those of 'input'", columns);
+}
+
 LogicalResult ActQuantGradOp::verify() {
   ShapeVerifier verifier{*this};
   ArrayRef<int64_t> input = ShapeVerifier::shapeOf(getInput());
@@ -45,7 +64,9 @@ LogicalResult ActQuantGradOp::verify() {
                              "those of 'outs'", outs->getLastExtent(input[1]))))
       return failure();
   }
-  return verifyColumnwise(*this, input, getOffsets(),
-                          succeeded(outs) ? &*outs : nullptr, getColumnwise(),
-                          getColumnwiseFormatAttr(), getRecipe());
+  if (failed(verifyColumnwise(
+          *this, input, getOffsets(), succeeded(outs) ? &*outs : nullptr,
+          getColumnwise(), getColumnwiseFormatAttr(), getRecipe())))
+    return failure();
+  return verifyBiasGrad(*this, input[1]);
 }

@@ -46,6 +46,10 @@ struct ScaledGroup {
 /// a tile of the `swizzle_128x4` layout.
 constexpr int64_t kPaddedRows = 128;
 
+/// The rows of a group whose numbers are summed first, where its columns are
+/// summed (see `bias_grad` of `moeq.act_quant_grad`).
+constexpr int64_t kSummedRows = 32;
+
 /// The padded rows of `rows` rows (or kDynamic) of `groups` groups, at most:
 /// (rows floordiv 128 + groups) * 128, the largest extent where that overflows.
 int64_t getPaddedRows(int64_t rows, int64_t groups);

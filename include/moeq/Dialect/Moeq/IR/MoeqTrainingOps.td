@@ -57,6 +57,11 @@ def Moeq_ActQuantGradOp : Moeq_QuantizingOp<"act_quant_grad"> {
     `columnwise` that of the weights; what they and `offsets` [E + 1] mean is
     said at `moeq.quantize`.
 
+    `bias_grad` [E, F] or [E, 2F], f32, is the gradient by the bias that was
+    added to the input: of each group, the sums of the rounded numbers over its
+    rows, before they are quantized. The order of a sum depends on its rows
+    alone; docs/Spec.md states it. A group without rows has zeros.
+
     ```mlir
     %q, %t = moeq.act_quant_grad grad(%da : tensor<?x14336xbf16>) input(%h : tensor<?x28672xbf16>)
         offsets(%o : tensor<9xi32>) outs(%init : tensor<?x28672x!mx>)
@@ -68,6 +73,7 @@ def Moeq_ActQuantGradOp : Moeq_QuantizingOp<"act_quant_grad"> {
                        Optional<Moeq_F32Shaped>:$row_weight,
                        Optional<Moeq_I32Shaped>:$offsets,
                        Variadic<Moeq_Shaped>:$outs, Variadic<Moeq_Shaped>:$columnwise,
+                       Optional<Moeq_F32Shaped>:$bias_grad,
                        Moeq_Activation:$function,
                        DefaultValuedAttr<Moeq_GateLayout, "::mlir::moeq::GateLayout::GateFirst">:$gate_layout,
                        DefaultValuedAttr<Moeq_ExpMode, "::mlir::moeq::ExpMode::Ieee">:$exp,
@@ -81,6 +87,7 @@ def Moeq_ActQuantGradOp : Moeq_QuantizingOp<"act_quant_grad"> {
     (`offsets` `(` $offsets^ `:` type($offsets) `)`)?
     (`outs` `(` $outs^ `:` type($outs) (`as` $outs_format^)? `)`)?
     (`columnwise` `(` $columnwise^ `:` type($columnwise) (`as` $columnwise_format^)? `)`)?
+    (`bias_grad` `(` $bias_grad^ `:` type($bias_grad) `)`)?
     `function` `(` $function `)`
     (`gate_layout` `(` $gate_layout^ `)`)? (`exp` `(` $exp^ `)`)?
     (`limit` `(` $limit^ `)`)? (`alpha` `(` $alpha^ `)`)?
