@@ -231,6 +231,17 @@ struct ScheduleTileLowering : KernelPattern<ScheduleTileOp> {
     return {group.number, row, group.end, column};
   }
 
+  // Number `index` of `count` that are taken from both ends in turns, two at a
+  // time, which may be those of a cluster; an odd one out is the last.
+  static Value emitFromBothEnds(Emitter &e, Value index, Value count) {
+    Value pairs = e.div(count, 2), pair = e.div(index, 2);
+    Value half = e.div(pair, 2);
+    Value isFront = e.equal(e.rem(pair, 2), 0);
+    Value taken = e.select(isFront, half, e.sub(e.sub(pairs, half), 1));
+    return e.select(e.below(pair, pairs),
+                    e.add(e.mul(taken, 2), e.rem(index, 2)), index);
+  }
+
   // Groups; in each, columns, then rows, evenly shared out or as planned. From
   // some tile on a plan splits each into pieces along its rows.
   static SmallVector<Value> emitInGroups(Emitter &e, ScheduleType type,
@@ -244,6 +255,8 @@ struct ScheduleTileLowering : KernelPattern<ScheduleTileOp> {
       pieces = e.select(isWhole, e.i32(1), sizes[kSplitPieces]);
       Value rest = e.sub(index, whole), split = e.div(rest, pieces);
       piece = e.sub(rest, e.mul(split, pieces));
+      if (type.getGroupsPerLane() > 1)
+        whole = emitFromBothEnds(e, whole, sizes[kSplitFirst]);
       index = e.add(whole, split);
     }
     // As many tiles as row tiles times column tiles precede a group.

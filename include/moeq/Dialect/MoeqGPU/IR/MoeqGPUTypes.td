@@ -239,6 +239,9 @@ def MoeqGPU_ScheduleType : MoeqGPU_Type<"Schedule", "schedule"> {
     ordered by groups, then columns, then rows, so that those which share columns
     are neighbours. `planned` says that the order of the groups, the rows of their
     tiles and the splits of tiles come from a table of `moeq.plan`.
+    With several groups a lane, the whole tiles of a plan are taken from both ends
+    of its order in turns, two at a time: those of groups with many rows, which
+    wait for tensor cores, beside those of groups with few, which wait for memory.
 
     `masked`: each group has as many rows in memory as any other, of which the
     first ones are its own.
