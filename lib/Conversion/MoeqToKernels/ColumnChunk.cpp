@@ -25,13 +25,13 @@ Value ChunkEmitter::fromElements(Value elements) {
                                   elements);
 }
 
-Value ChunkEmitter::toF32(Value chunk) {
-  Type f32 = k.getF32Type();
-  if (!isHalf())
-    return arith::BitcastOp::create(k, vectorOf(f32, kChunk), chunk);
-  return k.toF32(
-      vector::BitCastOp::create(k, vectorOf(element, kChunk), chunk));
+Value ChunkEmitter::toElements(Value chunk) {
+  if (isHalf())
+    return vector::BitCastOp::create(k, vectorOf(element, kChunk), chunk);
+  return arith::BitcastOp::create(k, vectorOf(element, kChunk), chunk);
 }
+
+Value ChunkEmitter::toF32(Value chunk) { return k.toF32(toElements(chunk)); }
 
 Value ChunkEmitter::zero() {
   return k.splat(k.i32(0), isHalf() ? kChunk / 2 : kChunk);

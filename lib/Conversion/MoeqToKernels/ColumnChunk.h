@@ -31,8 +31,9 @@ public:
   /// The integer type of the element's width.
   Type getMagnitudeType() const { return magnitude; }
 
-  /// A chunk of 8 elements, and its numbers as 8 of f32.
+  /// A chunk of 8 elements, these again, and as 8 of f32.
   Value fromElements(Value elements);
+  Value toElements(Value chunk);
   Value toF32(Value chunk);
   /// A chunk of zeros.
   Value zero();

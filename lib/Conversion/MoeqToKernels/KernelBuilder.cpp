@@ -254,11 +254,25 @@ Value KernelBuilder::size(Value memref, int64_t dim) {
                                 : index(type.getDimSize(dim));
 }
 
+/// What is added to an index as a constant is added last: addresses that differ
+/// by it share a register, and have it as an immediate offset.
 Value KernelBuilder::elementPointer(Value memref, Type storage,
                                     ValueRange indices) {
-  Value offset = index(0);
-  for (auto [dim, position] : llvm::enumerate(indices))
-    offset = add(dim == 0 ? offset : mul(offset, size(memref, dim)), position);
+  Value offset = index(0), last = index(0);
+  for (auto [dim, position] : llvm::enumerate(indices)) {
+    if (dim > 0) {
+      offset = mul(offset, size(memref, dim));
+      last = mul(last, size(memref, dim));
+    }
+    auto sum = position.getDefiningOp<arith::AddIOp>();
+    if (sum && getConstantIntValue(sum.getRhs())) {
+      offset = add(offset, sum.getLhs());
+      last = add(last, sum.getRhs());
+    } else {
+      offset = add(offset, position);
+    }
+  }
+  offset = add(offset, last);
   Value base = pointer(memref);
   Value wide = arith::IndexCastOp::create(*this, getI64Type(), offset);
   return LLVM::GEPOp::create(*this, base.getType(), storage, base, wide);

@@ -6,11 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "QuantizeKernels.h"
-#include "Activated.h"
-#include "ColumnChunk.h"
+#include "BlockCodes.h"
 #include "GroupRows.h"
-#include "Kernels.h"
-#include "RoundedActivation.h"
 #include "RowTeam.h"
 
 #include "moeq/Support/NumericsRecipe.h"
@@ -21,13 +18,13 @@
 using namespace mlir;
 using namespace mlir::moeq;
 
-/// The CTAs that share a block of all rows, and their threads.
-static constexpr int64_t kParts = 512, kPartThreads = 256;
+/// The CTAs that share a block of all rows, their threads, the CTAs of an SM,
+/// and how many loads of a thread are in flight.
+static constexpr int64_t kParts = 512, kPartThreads = 256, kPartsOfSM = 4,
+                         kPartLoads = 4;
 
-/// The indices of `column` in a row of a memref, all dimensions but the last
-/// counted through.
-static SmallVector<Value> rowIndices(KernelBuilder &k, Value memref, Value row,
-                                     Value column) {
+SmallVector<Value> moeq::rowIndices(KernelBuilder &k, Value memref, Value row,
+                                    Value column) {
   SmallVector<Value> indices(cast<MemRefType>(memref.getType()).getRank(),
                              k.index(0));
   indices.back() = column;
@@ -133,26 +130,20 @@ void Quantizer::storeScale(KernelBuilder &k,
 void Quantizer::storeValues(KernelBuilder &k,
                             const RecipeEmitter::BlockScale &scale,
                             Value loaded, Value row, Value column) {
-  Elementwise e(k, k.getLoc());
-  auto vector = dyn_cast<VectorType>(loaded.getType());
-  int64_t width = vector ? vector.getNumElements() : 1;
-  RecipeEmitter::BlockScale wide = scale;
-  wide.factor = k.splat(scale.factor, width);
-  if (scale.zeroCode)
-    wide.zeroCode = k.splat(scale.zeroCode, width);
-  Value codes = emitter.emitCode(e, wide, k.toF32(loaded));
+  Value codes = emitBlockCodes(k, emitter, scale, loaded)[0];
   if (!format.isPacked())
     return k.store(codes, outs[0], rowIndices(k, outs[0], row, column));
   // Two codes a byte, the first one low.
   auto halves = vector::DeinterleaveOp::create(k, codes);
   Value low = halves.getRes1(), high = halves.getRes2();
-  if (width == 2) {
+  if (cast<VectorType>(codes.getType()).getNumElements() == 2) {
     // The last byte of an odd row has one value.
     low = vector::ExtractOp::create(k, low, 0);
     high = vector::ExtractOp::create(k, high, 0);
     Value hasSecond = k.ltU(k.add(column, k.index(1)), source.columns(k));
     high = k.select(hasSecond, high, k.i32(0));
   }
+  Elementwise e(k, k.getLoc());
   Value bytes = e.truncateToI8(e.orI(low, e.shl(high, 4)));
   k.store(bytes, outs[0],
           rowIndices(k, outs[0], row, k.divU(column, k.index(2))));
@@ -251,13 +242,16 @@ void Quantizer::buildInRows() {
 struct Quantizer::Part {
   Part(Quantizer &quantizer, StringRef suffix)
       : k(quantizer.module, quantizer.op, kPartThreads, suffix),
-        e(k, k.getLoc()) {}
+        e(k, k.getLoc()) {
+    k.setMinBlocks(kPartsOfSM);
+  }
 
-  /// A loop over the columns of this thread, `width` at a time.
-  SmallVector<Value>
-  forEach(ValueRange inits,
-          function_ref<SmallVector<Value>(Value row, Value column, ValueRange)>
-              body);
+  /// What is done with `width` columns of a row, and what it carries on.
+  using Use = function_ref<SmallVector<Value>(Value row, Value column,
+                                              Value loaded, ValueRange)>;
+  /// A loop over the columns of this thread, `width` at a time. Some are used
+  /// more than once.
+  SmallVector<Value> forEach(Quantizer &quantizer, ValueRange inits, Use use);
 
   KernelBuilder k;
   Elementwise e;
@@ -270,19 +264,29 @@ struct Quantizer::Part {
   Value hostBlocks;
 };
 
-SmallVector<Value> Quantizer::Part::forEach(
-    ValueRange inits,
-    function_ref<SmallVector<Value>(Value row, Value column, ValueRange)>
-        body) {
+/// Loads come first in each step; past the last columns they repeat them.
+SmallVector<Value> Quantizer::Part::forEach(Quantizer &quantizer,
+                                            ValueRange inits, Use use) {
   Value perRow = k.ceilDivU(k.sub(columnEnd, columnBegin), k.index(width));
-  Value threads = k.index(kPartThreads);
-  Value first = k.add(k.mul(part, threads), k.thread());
+  Value stride = k.mul(parts, k.index(kPartThreads));
+  Value first = k.add(k.mul(part, k.index(kPartThreads)), k.thread());
+  Value count = k.mul(k.sub(rowEnd, rowBegin), perRow);
+  Value last = k.sub(count, k.index(1));
   return k.forLoop(
-      first, k.mul(k.sub(rowEnd, rowBegin), perRow), k.mul(parts, threads),
-      inits, [&](Value chunk, ValueRange carried) {
-        Value row = k.add(rowBegin, k.divU(chunk, perRow));
-        Value column = k.mul(k.remU(chunk, perRow), k.index(width));
-        return body(row, k.add(columnBegin, column), carried);
+      first, count, k.mul(stride, k.index(kPartLoads)), inits,
+      [&](Value base, ValueRange carried) {
+        SmallVector<Value> rows, columns, loaded;
+        for (int64_t i = 0; i < kPartLoads; ++i) {
+          Value chunk = k.minU(k.add(base, k.mul(stride, k.index(i))), last);
+          Value column = k.mul(k.remU(chunk, perRow), k.index(width));
+          rows.push_back(k.add(rowBegin, k.divU(chunk, perRow)));
+          columns.push_back(k.add(columnBegin, column));
+          loaded.push_back(quantizer.load(k, rows[i], columns[i], width));
+        }
+        SmallVector<Value> next(carried);
+        for (int64_t i = 0; i < kPartLoads; ++i)
+          next = use(rows[i], columns[i], loaded[i], next);
+        return next;
       });
 }
 
@@ -332,9 +336,9 @@ void Quantizer::buildPartials(Part &p, SmallVectorImpl<Value> &partials) {
   auto merge = [&](ValueRange left, ValueRange right) {
     return emitter.emitMerge(p.e, left, right);
   };
-  SmallVector<Value> statistics =
-      p.forEach(initial, [&](Value row, Value column, ValueRange carried) {
-        Value loaded = k.toF32(load(k, row, column, p.width));
+  SmallVector<Value> statistics = p.forEach(
+      *this, initial, [&](Value, Value, Value loaded, ValueRange carried) {
+        loaded = k.toF32(loaded);
         SmallVector<Value> next(carried);
         for (int64_t i = 0; i < p.width; ++i)
           next = emitter.emitUpdate(
@@ -377,9 +381,9 @@ void Quantizer::buildFromPartials(Part &p, ArrayRef<Value> partials) {
       emitter.emitScale(p.e, k.reduceBlock(statistics, initial, merge));
   k.ifThen(k.both(k.equal(k.thread(), k.index(0)), k.equal(p.part, k.index(0))),
            [&] { storeScale(k, scale, p.scaleRow, p.scaleColumn, Value()); });
-  p.forEach({}, [&](Value row, Value column, ValueRange) -> SmallVector<Value> {
-    storeValues(k, scale, load(k, row, column, p.width), row, column);
-    return {};
+  p.forEach(*this, {}, [&](Value row, Value column, Value loaded, ValueRange) {
+    storeValues(k, scale, loaded, row, column);
+    return SmallVector<Value>();
   });
   k.launch(p.hostBlocks);
 }
@@ -426,25 +430,6 @@ LogicalResult Quantizer::build() {
   return success();
 }
 
-//===----------------------------------------------------------------------===//
-// quantize and act_quant
-//===----------------------------------------------------------------------===//
-
-void QuantizeSource::setExtents(Value input, int64_t halves) {
-  auto type = cast<MemRefType>(input.getType());
-  int64_t last = type.getRank() - 1, extent = type.getDimSize(last);
-  staticColumns = ShapedType::isDynamic(extent) ? extent : extent / halves;
-  columns = [=](KernelBuilder &k) {
-    return k.divU(k.size(input, last), k.index(halves));
-  };
-  hostColumns = [=](KernelBuilder &k) {
-    return k.host().createOrFold<arith::DivUIOp>(k.hostSize(input, last),
-                                                 k.hostIndex(halves));
-  };
-  sourceRows = [=](KernelBuilder &k) { return k.size(input, 0); };
-  hostSourceRows = [=](KernelBuilder &k) { return k.hostSize(input, 0); };
-}
-
 LogicalResult moeq::buildQuantize(Operation *op, gpu::GPUModuleOp module,
                                   const QuantizeSource &source,
                                   const QuantizeSource &ofTiles,
@@ -475,56 +460,4 @@ LogicalResult moeq::buildQuantize(Operation *op, gpu::GPUModuleOp module,
     return success();
   return Quantizer(op, module, source, rowwise.outs, rowwise.format, recipe)
       .build();
-}
-
-LogicalResult moeq::buildKernels(QuantizeOp op, gpu::GPUModuleOp module) {
-  Value input = op.getInput();
-  QuantizeSource source;
-  source.element = getElementTypeOrSelf(input.getType());
-  source.fetch = [=](KernelBuilder &k, Value row, Value column,
-                     int64_t width) -> SmallVector<Value> {
-    return {k.load(input, rowIndices(k, input, row, column), width)};
-  };
-  source.fetchOfRow = [](KernelBuilder &, Value) { return Value(); };
-  source.compute = [](KernelBuilder &, ValueRange fetched, Value) {
-    return fetched[0];
-  };
-  source.setExtents(input);
-  source.width = getCommonWidth(input, kChunk);
-  source.rows = op.getRows();
-  source.offsets = op.getOffsets();
-  return buildQuantize(op, module, source, source, getResults(op),
-                       op.getRecipe());
-}
-
-LogicalResult moeq::buildKernels(ActQuantOp op, gpu::GPUModuleOp module) {
-  Value input = op.getInput();
-  QuantizeSource source;
-  Builder builder(op.getContext());
-  Type element = getIntermediateType(builder, op.getIntermediateRound());
-  source.element = element;
-  source.setExtents(input, isGated(op.getFunction()) ? 2 : 1);
-  auto columns = source.columns;
-  source.fetch = [=](KernelBuilder &k, Value row, Value column, int64_t width) {
-    return fetchActivated(k, op, row, column, columns(k), width);
-  };
-  source.fetchOfRow = [=](KernelBuilder &k, Value row) {
-    return fetchRowWeight(k, op, row);
-  };
-  ActivationParameters parameters = getActivationParameters(op);
-  bool isRounded =
-      element.isBF16() &&
-      hasRoundedActivation(parameters, getElementTypeOrSelf(input.getType()));
-  source.compute = [=](KernelBuilder &k, ValueRange fetched, Value ofRow) {
-    auto vector = dyn_cast<VectorType>(fetched[0].getType());
-    if (isRounded && vector && vector.getNumElements() == kChunk)
-      return emitRoundedActivation(k, parameters, fetched[0],
-                                   fetched.size() > 1 ? fetched[1] : Value(),
-                                   ofRow);
-    return k.fromF32(computeActivated(k, op, fetched, ofRow), element);
-  };
-  source.width = getCommonWidth(input, kChunk, source.staticColumns);
-  source.offsets = op.getOffsets();
-  return buildQuantize(op, module, source, source, getResults(op),
-                       op.getRecipe());
 }

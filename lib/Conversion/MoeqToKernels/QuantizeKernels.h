@@ -28,6 +28,8 @@ struct QuantizeSource {
   /// The numbers of what was loaded.
   std::function<Value(KernelBuilder &, ValueRange fetched, Value ofRow)>
       compute;
+  /// Whether `compute` takes no registers beside what was loaded.
+  bool isLight = false;
   /// The columns, or kDynamic, and in a kernel and on the host.
   int64_t staticColumns;
   std::function<Value(KernelBuilder &)> columns, hostColumns;
@@ -75,6 +77,11 @@ struct QuantizeResults {
   /// Of each group, the sums of its columns: [E, K] of f32, or null.
   Value sums;
 };
+
+/// The indices of `column` in a row of a memref, all dimensions but the last
+/// counted through.
+SmallVector<Value> rowIndices(KernelBuilder &k, Value memref, Value row,
+                              Value column);
 
 /// Whether buildQuantizeTiles makes a rowwise result, without a columnwise one
 /// where a block is a whole row.

@@ -15,6 +15,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "BlockCodes.h"
 #include "TileQuantizer.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -42,6 +43,11 @@ TileQuantizer::TileQuantizer(Operation *op, gpu::GPUModuleOp module,
                        source.offsets != nullptr);
   hasPaddedRows = source.offsets &&
                   (columnwise || sums || rowwise->format.getGroups() != 0);
+  // No scales are there for more columns than the source has.
+  Value covered = countToCover(k.host(), /*onHost=*/true, /*ofRows=*/false);
+  hasAllColumns = source.staticColumns > 0 &&
+                  source.staticColumns % shape.columns() == 0 &&
+                  getConstantIntValue(covered) == source.staticColumns;
 }
 
 /// The rows, or the columns, that tiles have to cover: those of the source, and
@@ -86,6 +92,8 @@ Value TileQuantizer::countToCover(OpBuilder &b, bool onHost, bool ofRows) {
 /// What is loaded of a row for the chunk at `column`: columns that do not exist
 /// repeat the last ones.
 SmallVector<Value> TileQuantizer::fetch(Value row, Value column) {
+  if (hasAllColumns)
+    return source.fetch(k, row, column, kChunk);
   Value end = source.columns(k);
   if (hasWholeChunks)
     return source.fetch(k, row, k.minU(column, k.sub(end, k.index(kChunk))),
@@ -159,48 +167,61 @@ Value TileQuantizer::isTileRow(Value row) {
 
 void TileQuantizer::load() {
   Value end = source.columns(k);
+  Value inChunks = k.mul(laneInRow(), k.index(kChunk));
   for (int64_t i = 0; i < shape.laneChunks; ++i) {
-    Value lane = k.add(laneInRow(), k.index(i * shape.lanes));
-    columns.push_back(columnAt(k.mul(lane, k.index(kChunk))));
-    hasColumn.push_back(k.ltU(columns[i], end));
+    columns.push_back(columnAt(inChunks, i * shape.chunkColumns()));
+    hasColumn.push_back(isColumn(columns[i]));
   }
   // Loads come first, and are not guarded one by one: rows past the end repeat
   // the last one, which is of the same block, as do columns.
   Value hasRows = k.ltU(rows.begin, readEnd);
   hasRows = k.both(hasRows, k.ltU(k.index(0), source.sourceRows(k)));
   hasRows = k.both(hasRows, k.ltU(k.index(0), end));
-  Value last = arith::SubIOp::create(k, countFromFirst(readEnd), k.i32(1));
+  Value count = countFromFirst(readEnd);
+  Value first = k.add(rows.begin, toIndex(rowInTile0));
   // What was loaded: each chunk's values, then what belongs to rows, and
   // whether these come from somewhere.
   SmallVector<size_t> chunkEnds;
   size_t ofRowsBegin, hasSourceBegin;
   SmallVector<Type> types;
+  auto read = [&](bool hasAllRows) {
+    chunkEnds.clear();
+    SmallVector<Value> values, sources, hasSource;
+    Value last = arith::SubIOp::create(k, count, k.i32(1));
+    for (int64_t i = 0; i < shape.laneRows; ++i) {
+      Value inTile = arith::MinUIOp::create(k, rowInTile(i), last);
+      sources.push_back(hasAllRows ? k.add(first, k.index(i))
+                                   : k.add(rows.begin, toIndex(inTile)));
+      if (!source.rows)
+        continue;
+      Value index = k.loadIndex(source.rows, sources[i]);
+      hasSource.push_back(k.isNonNegative(index));
+      sources[i] = k.select(hasSource[i], index, k.index(0));
+    }
+    for (Value row : sources)
+      for (Value column : columns) {
+        llvm::append_range(values, fetch(row, column));
+        chunkEnds.push_back(values.size());
+      }
+    ofRowsBegin = values.size();
+    for (Value row : sources)
+      if (Value ofRow = source.fetchOfRow(k, row))
+        values.push_back(ofRow);
+    hasSourceBegin = values.size();
+    llvm::append_range(values, hasSource);
+    types = llvm::to_vector(TypeRange(ValueRange(values)));
+    return values;
+  };
   SmallVector<Value> loaded = k.ifElse(
       hasRows,
       [&] {
-        SmallVector<Value> values, sources, hasSource;
-        for (int64_t i = 0; i < shape.laneRows; ++i) {
-          Value inTile = arith::MinUIOp::create(k, rowInTile(i), last);
-          sources.push_back(k.add(rows.begin, toIndex(inTile)));
-          if (!source.rows)
-            continue;
-          Value index = k.loadIndex(source.rows, sources[i]);
-          hasSource.push_back(k.isNonNegative(index));
-          sources[i] = k.select(hasSource[i], index, k.index(0));
-        }
-        for (Value row : sources)
-          for (Value column : columns) {
-            llvm::append_range(values, fetch(row, column));
-            chunkEnds.push_back(values.size());
-          }
-        ofRowsBegin = values.size();
-        for (Value row : sources)
-          if (Value ofRow = source.fetchOfRow(k, row))
-            values.push_back(ofRow);
-        hasSourceBegin = values.size();
-        llvm::append_range(values, hasSource);
-        llvm::append_range(types, TypeRange(ValueRange(values)));
-        return values;
+        if (source.rows)
+          return read(/*hasAllRows=*/false);
+        Value isFull = e.compareI(arith::CmpIPredicate::eq, count,
+                                  static_cast<int32_t>(shape.rows()));
+        return k.ifElse(
+            isFull, [&] { return read(/*hasAllRows=*/true); },
+            [&] { return read(/*hasAllRows=*/false); });
       },
       [&] {
         SmallVector<Value> zeros;
@@ -211,7 +232,7 @@ void TileQuantizer::load() {
       });
   ArrayRef<Value> chunkValues(loaded);
   for (int64_t i = 0; i < shape.laneRows; ++i) {
-    rowNumbers.push_back(k.add(rows.begin, toIndex(rowInTile(i))));
+    rowNumbers.push_back(k.add(first, k.index(i)));
     inColumns.push_back(k.both(isTileRow(rowInTile(i)), hasRows));
     isRow.push_back(inColumns[i]);
     if (source.rows)
@@ -254,68 +275,23 @@ void TileQuantizer::storeCodes(const TileResult &result, Value codes, Value row,
                     [&] { k.store(codes, result.values, {row, column}); });
   for (int64_t i = 0; i < kChunk; ++i) {
     Value at = k.add(column, k.index(i));
-    k.ifThen(k.both(isRow, k.ltU(at, source.columns(k))), [&] {
+    k.ifThen(k.both(isRow, isColumn(at)), [&] {
       k.store(vector::ExtractOp::create(k, codes, i), result.values, {row, at});
     });
   }
 }
 
-/// x / divisor, correctly rounded, of the reciprocal, correctly rounded too:
-/// one step makes a product that is off by less than 2 units in the last place
-/// faithful, and another makes such a one exact (P. Markstein, "Computation of
-/// elementary functions on the IBM RISC System/6000", 1990). For all numbers of
-/// up to 11 bits and all divisors the first is exact already: there are 2^33
-/// pairs, and all were tried. A zero keeps its sign; quotients too small for
-/// exact remainders keep it too, and are 0 as codes.
-Value TileQuantizer::divideByReciprocal(Value x, Value divisor) {
-  Value reciprocal = e.div(e.f32(divisor, 1.0f), divisor);
-  Value minusReciprocal = k.splat(e.neg(reciprocal), kChunk);
-  Value quotient = e.mul(x, k.splat(reciprocal, kChunk));
-  divisor = k.splat(divisor, kChunk);
-  int steps = source.element.getIntOrFloatBitWidth() == 16 ? 1 : 2;
-  for (int step = 0; step < steps; ++step)
-    quotient =
-        e.fma(e.fma(quotient, divisor, e.neg(x)), minusReciprocal, quotient);
-  return quotient;
-}
-
-/// The codes of the chunks of a row whose scale has the scalar `factor`.
-SmallVector<Value> TileQuantizer::emitRowCodes(Value factor,
-                                               ArrayRef<Value> chunksOfRow) {
-  const RecipeEmitter &emitter = rowwise->emitter;
-  auto ofEach = [&](function_ref<Value(Value)> emit) {
-    return llvm::map_to_vector(chunksOfRow, [&](Value chunk) {
-      return asBytes(emit(chunks.toF32(chunk)));
-    });
-  };
-  auto emitCodes = [&] {
-    RecipeEmitter::BlockScale scale;
-    scale.factor = k.splat(factor, kChunk);
-    return ofEach([&](Value x) { return emitter.emitCode(e, scale, x); });
-  };
-  if (!emitter.divides() || !emitter.quotientsFit())
-    return emitCodes();
-  // The range has what scales are in practice: no overflow, and quotients that
-  // underflow are below any code.
-  Value isUsual = k.both(e.compare(arith::CmpFPredicate::OGT, factor, 0x1p-60f),
-                         e.compare(arith::CmpFPredicate::OLT, factor, 0x1p60f));
-  return k.ifElse(
-      isUsual,
-      [&] {
-        return ofEach([&](Value x) {
-          return emitter.emitCodeOfQuotient(e, divideByReciprocal(x, factor));
-        });
-      },
-      emitCodes);
-}
-
 void TileQuantizer::quantizeRows() {
   for (auto [i, factor] : llvm::enumerate(formRowScales())) {
-    SmallVector<Value> codes =
-        emitRowCodes(factor, ArrayRef(rowChunks).slice(i * shape.laneChunks,
-                                                       shape.laneChunks));
-    for (auto [chunk, ofChunk] : llvm::enumerate(codes))
-      storeCodes(*rowwise, ofChunk, rowNumbers[i], isRow[i], chunk);
+    SmallVector<Value> numbers;
+    for (Value chunk :
+         ArrayRef(rowChunks).slice(i * shape.laneChunks, shape.laneChunks))
+      numbers.push_back(chunks.toElements(chunk));
+    RecipeEmitter::BlockScale scale;
+    scale.factor = factor;
+    for (auto [chunk, codes] :
+         llvm::enumerate(emitBlockCodes(k, rowwise->emitter, scale, numbers)))
+      storeCodes(*rowwise, codes, rowNumbers[i], isRow[i], chunk);
   }
 }
 
@@ -413,8 +389,7 @@ void TileQuantizer::storeTransposed(const RecipeEmitter::BlockScale &scale,
     Value isNumber = base + shape.threads() <= count
                          ? Value()
                          : k.ltU(number, k.index(count));
-    Value condition =
-        k.both(isNumber, k.both(k.ltU(at, source.columns(k)), k.ltU(row, end)));
+    Value condition = k.both(isNumber, k.both(isColumn(at), k.ltU(row, end)));
     k.ifThen(condition, [&] {
       Value codes =
           k.loadShared(k.getI8Type(), tile, place(line, piece), kPiece);

@@ -27,9 +27,22 @@ static constexpr int32_t kUlps = 25;
 static constexpr int32_t kLowestGate = 0xc100;
 
 bool moeq::hasRoundedActivation(const ActivationParameters &parameters,
-                                Type element) {
-  return element.isBF16() && (parameters.function == Activation::Silu ||
-                              parameters.function == Activation::Swiglu);
+                                Type element, bool isWeighted) {
+  switch (parameters.function) {
+  case Activation::Silu:
+  case Activation::Swiglu:
+    return element.isBF16();
+  case Activation::Relu:
+  case Activation::Srelu:
+    return element.getIntOrFloatBitWidth() == 16 && !isWeighted;
+  default:
+    return false;
+  }
+}
+
+bool moeq::isRoundedInPlace(const ActivationParameters &parameters) {
+  return parameters.function == Activation::Relu ||
+         parameters.function == Activation::Srelu;
 }
 
 namespace {
@@ -223,5 +236,14 @@ Value RoundedActivation::emit() {
 Value moeq::emitRoundedActivation(KernelBuilder &k,
                                   const ActivationParameters &parameters,
                                   Value gate, Value up, Value weight) {
+  if (isRoundedInPlace(parameters)) {
+    // Each product of two such numbers is an f32, so that it is rounded once
+    // either way.
+    Value zero = arith::ConstantOp::create(k, k.getZeroAttr(gate.getType()));
+    Value value = arith::MaximumFOp::create(k, gate, zero);
+    return parameters.function == Activation::Relu
+               ? value
+               : Value(arith::MulFOp::create(k, value, value));
+  }
   return RoundedActivation(k, parameters, gate, up, weight).emit();
 }

@@ -23,12 +23,18 @@
 
 namespace mlir::moeq {
 
-/// Whether emitRoundedActivation knows the function, of inputs of `element`:
-/// SiLU and SwiGLU of bf16, with the exact exponential.
-bool hasRoundedActivation(const ActivationParameters &parameters, Type element);
+/// Whether emitRoundedActivation knows the function, of inputs and results of
+/// `element`: SiLU and SwiGLU of bf16, and, unless weighted, ReLU and squared
+/// ReLU of 16 bits.
+bool hasRoundedActivation(const ActivationParameters &parameters, Type element,
+                          bool isWeighted);
+
+/// Whether it computes with numbers of 16 bits, two at once, and takes no
+/// registers beside theirs.
+bool isRoundedInPlace(const ActivationParameters &parameters);
 
 /// The activation of a chunk (ColumnChunk.h) of gates and, or null, ups, times
-/// `weight`, a scalar or null: 8 of bf16. `gate` and `up` are vectors of bf16.
+/// `weight`, a scalar or null: 8 of the type of `gate` and `up`.
 Value emitRoundedActivation(KernelBuilder &k,
                             const ActivationParameters &parameters, Value gate,
                             Value up, Value weight);

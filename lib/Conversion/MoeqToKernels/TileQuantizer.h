@@ -35,6 +35,8 @@ struct TileShape {
   int64_t warps, lanes, laneRows, laneChunks;
   /// Whether a block is a whole row, which the columns of the tile are then.
   bool spansRows = false;
+  /// Whether 48 registers are enough for a thread, or 64.
+  bool isLight = false;
 
   int64_t threads() const { return warps * kWarpSize; }
   /// How many `lanes` there are.
@@ -43,9 +45,11 @@ struct TileShape {
   /// The columns of the first chunks of a row, and of all.
   int64_t chunkColumns() const { return lanes * kChunk; }
   int64_t columns() const { return chunkColumns() * laneChunks; }
-  /// CTAs an SM that leave each thread 64 registers for 4 rows, 128 for more.
+  /// CTAs an SM that leave each thread its registers: 64 for 4 rows, or 48, and
+  /// 128 for more.
   int64_t minBlocks() const {
-    return std::max<int64_t>((laneRows > 4 ? 512 : 1024) / threads(), 1);
+    int64_t ofSM = laneRows > 4 ? 512 : isLight ? 1280 : 1024;
+    return std::max<int64_t>(ofSM / threads(), 1);
   }
 };
 
@@ -90,10 +94,14 @@ private:
   Value toIndex(Value number) {
     return arith::IndexCastUIOp::create(k, k.getIndexType(), number);
   }
-  /// The column of place `inTile` of the tile.
-  Value columnAt(Value inTile) {
-    Value place = k.add(firstColumn, inTile);
+  /// The column of place `inTile + after` of the tile.
+  Value columnAt(Value inTile, int64_t after = 0) {
+    Value place = k.add(k.add(firstColumn, inTile), k.index(after));
     return source.columnAt ? source.columnAt(k, place) : place;
+  }
+  /// Whether a column of a tile exists, or null where all do.
+  Value isColumn(Value column) {
+    return hasAllColumns ? Value() : k.ltU(column, source.columns(k));
   }
   void findRows();
   Value countFromFirst(Value end);
@@ -109,8 +117,6 @@ private:
   Value maskColumns(Value numbers, Value column);
   Value reduceWarps(Value statistic, Value own, Value hasRow);
   SmallVector<Value> formRowScales();
-  Value divideByReciprocal(Value x, Value divisor);
-  SmallVector<Value> emitRowCodes(Value factor, ArrayRef<Value> chunksOfRow);
   void quantizeRows();
   int64_t getScratchBytes();
   void quantizeColumns();
@@ -136,9 +142,9 @@ private:
   ChunkEmitter chunks;
   std::optional<TileResult> rowwise, columnwise;
   Value sums;
-  /// Whether the columns of a chunk exist or not together, and whether tiles
-  /// count the padded rows of groups.
-  bool hasWholeChunks, hasPaddedRows;
+  /// Whether the columns of a chunk exist or not together, whether all columns
+  /// of tiles exist, and whether tiles count the padded rows of groups.
+  bool hasWholeChunks, hasAllColumns, hasPaddedRows;
 
   /// The first row of the tile, counted in padded ones where there are groups,
   /// and the first column.

@@ -129,10 +129,9 @@ SmallVector<Value> TileQuantizer::formRowScales() {
   }
   RecipeEmitter::BlockScale scale = result.emitter.emitScale(e, statistic);
   // The lane that forms it need not have a column of the block.
-  Value hasBlock =
-      shape.spansRows
-          ? Value()
-          : k.ltU(k.mul(block, k.index(result.columnBlock)), source.columns(k));
+  Value hasBlock = shape.spansRows
+                       ? Value()
+                       : isColumn(k.mul(block, k.index(result.columnBlock)));
   storeScale(result, scale.stored, rowOf(number, own), block,
              k.both(isOwn, hasBlock), isFirst);
   if (count == 1)
@@ -182,8 +181,7 @@ void TileQuantizer::reduceColumns(Value partials, Value factors) {
       RecipeEmitter::BlockScale scale = result.emitter.emitScale(e, statistic);
       Value at = columnAt(inTile);
       Value first = k.add(rows.begin, k.mul(block, k.index(result.rowBlock)));
-      Value isScale =
-          k.both(k.ltU(first, rows.end), k.ltU(at, source.columns(k)));
+      Value isScale = k.both(k.ltU(first, rows.end), isColumn(at));
       Value row = k.add(k.divU(firstRow, k.index(result.rowBlock)), block);
       Value isFirst = sharers == 1 ? Value() : k.equal(share, k.index(0));
       storeScale(result, scale.stored, row, at, isScale, isFirst);

@@ -90,7 +90,10 @@ static TileShape getBlockShape(const QuantizeSource &source,
   lanes = std::max(lanes, places / kChunk);
   int64_t warps = rows * lanes / (kLaneChunks * kWarpSize);
   int64_t more = std::max<int64_t>(warps / kMaxWarps, 1);
-  return {warps / more, lanes, kLaneChunks * more, /*laneChunks=*/1};
+  TileShape shape = {warps / more, lanes, kLaneChunks * more, /*laneChunks=*/1};
+  shape.isLight = source.isLight && more == 1 &&
+                  source.element.getIntOrFloatBitWidth() == 16;
+  return shape;
 }
 
 static TileShape getTileShape(const QuantizeSource &source,
