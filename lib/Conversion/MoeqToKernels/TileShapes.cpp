@@ -18,6 +18,10 @@ using namespace mlir::moeq;
 /// The chunks of a lane, at most, and the warps of a CTA where that is free.
 static constexpr int64_t kLaneChunks = 4, kMaxWarps = 16;
 
+/// A lane has two chunks of a row of up to so many, so that four warps share it
+/// rather than two, with fewer registers each.
+static constexpr int64_t kShortRow = 8;
+
 /// The longest row that the lanes of a CTA have together.
 static constexpr int64_t kMaxSpan = kMaxWarps * kLaneChunks * kWarpColumns;
 
@@ -60,9 +64,9 @@ static TileShape getRowShape(int64_t columns) {
   if (chunks <= kLaneChunks)
     return {8, kWarpSize, kLaneChunks / chunks, chunks, /*spansRows=*/true};
   // The fewest lanes without a column, of the most chunks.
-  int64_t laneChunks = kLaneChunks;
+  int64_t laneChunks = chunks <= kShortRow ? 2 : kLaneChunks;
   auto excess = [&](int64_t count) { return llvm::alignTo(chunks, count); };
-  for (int64_t count = kLaneChunks - 1; count > 1; --count)
+  for (int64_t count = laneChunks - 1; count > 1; --count)
     if (excess(count) < excess(laneChunks) &&
         llvm::divideCeil(chunks, count) <= kMaxWarps)
       laneChunks = count;
