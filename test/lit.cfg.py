@@ -17,9 +17,7 @@ config.test_exec_root = os.path.join(config.moeq_build_dir, "test")
 
 llvm_config.use_default_substitutions()
 llvm_config.with_environment("PATH", config.llvm_tools_dir, append_path=True)
-llvm_config.with_system_environment(
-    ["CUDA_HOME", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"]
-)
+llvm_config.with_system_environment(["CUDA_HOME", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"])
 
 venv = os.path.join(config.moeq_build_dir, "venv")
 venv_python = os.path.join(venv, "bin", "python3")
@@ -27,10 +25,7 @@ python = venv_python if os.path.exists(venv_python) else shutil.which("python3")
 config.substitutions.append(("%python", python))
 config.substitutions.append(("%moeq_source", config.moeq_source_dir))
 
-tools = [
-    ToolSubst(name, unresolved="ignore")
-    for name in ("moeq-opt", "moeq-compile", "moeq-run")
-]
+tools = [ToolSubst(name, unresolved="ignore") for name in ("moeq-opt", "moeq-compile", "moeq-run")]
 llvm_config.add_tool_substitutions(
     tools, [os.path.join(config.moeq_build_dir, "bin"), config.llvm_tools_dir]
 )

@@ -248,6 +248,16 @@ func.func @short_sums(%x: memref<?x128xbf16>, %w: memref<2x128x64xi8>, %ws: memr
 
 // -----
 
+!w = !moeq.scaled<i4, block = [128], scale = f32, packing = fragments>
+func.func @wide_sums(%x: memref<?x128xbf16>, %w: memref<2x256x64xi8>, %ws: memref<2x256x1xf32>, %o: memref<3xi32>, %c: memref<?x256xbf16>) {
+  // expected-remark @+1 {{sums of packed weights are promoted where a consumer has 64 columns of a tile, got 128}}
+  moeq.grouped_matmul lhs(%x : memref<?x128xbf16>) rhs(%w, %ws : memref<2x256x64xi8>, memref<2x256x1xf32> as !w)
+      offsets(%o : memref<3xi32>) outs(%c : memref<?x256xbf16>) config(<tile = [64, 256], consumers = 2, swap_ab = true>)
+  return
+}
+
+// -----
+
 !w = !moeq.scaled<i8, block = [*], scale = f32, packing = fragments>
 func.func @scaled_tokens(%x: memref<?x128xi8>, %xs: memref<?x1xf32>, %w: memref<2x128x128xi8>, %ws: memref<2x128x1xf32>, %o: memref<3xi32>, %c: memref<?x128xbf16>) {
   // expected-remark @+1 {{no tensor core instruction multiplies i8 and i8}}
