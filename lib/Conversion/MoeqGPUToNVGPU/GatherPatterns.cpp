@@ -6,7 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // The threads of the producer warpgroup copy rows, or elements, that are no box
-// of a tensor map, 16 or 4 bytes each, and arrive when they are there.
+// of a tensor map, 16 or 4 bytes each, and arrive when they are there. Eight
+// neighbouring lanes copy a row, so that the warpgroup has 16 rows at a time;
+// of 128 rows each lane has the index of a sixteenth.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,6 +16,16 @@
 
 using namespace mlir;
 using namespace mlir::moeq_gpu;
+
+/// Rows that the warpgroup copies at a time.
+static constexpr int64_t kRowsAtOnce = kWarpgroupThreads / kChunksPerRow;
+
+/// The row of 128 whose index `load_indices` gives this thread.
+static Value emitOwnRow(Emitter &e) {
+  Value thread = e.thread();
+  return e.add(e.mul(e.rem(thread, kChunksPerRow), kRowsAtOnce),
+               e.div(thread, kChunksPerRow));
+}
 
 namespace {
 struct LoadIndicesLowering : KernelPattern<LoadIndicesOp> {
@@ -23,7 +35,7 @@ struct LoadIndicesLowering : KernelPattern<LoadIndicesOp> {
   matchAndRewrite(LoadIndicesOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     Emitter e(rewriter, op.getLoc());
-    Value first = e.add(adaptor.getRow(), e.thread());
+    Value first = e.add(adaptor.getRow(), emitOwnRow(e));
     Value last = e.sub(adaptor.getEnd(), 1);
     Type i32 = e.b.getI32Type();
     SmallVector<Value> indices;
@@ -43,9 +55,8 @@ struct LoadIndicesLowering : KernelPattern<LoadIndicesOp> {
 struct RingGatherLowering : KernelPattern<RingGatherOp> {
   using KernelPattern::KernelPattern;
 
-  // Eight neighbouring lanes copy the pieces of a row, so that a warp has four
-  // rows at a time, and 32 rows for the indices that it has in a register; the
-  // next register is for those 128 rows further.
+  // A thread has the same piece of every 16th row, which the swizzle moves in
+  // the same way.
   LogicalResult
   matchAndRewrite(RingGatherOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
@@ -56,59 +67,35 @@ struct RingGatherLowering : KernelPattern<RingGatherOp> {
     TileType tile = type.getPayload().front();
     Type element =
         e.b.getIntegerType(tile.getElementType().getIntOrFloatBitWidth());
-    int64_t chunkColumns = tile.getColumns() / kChunksPerRow;
-    constexpr int64_t rowsAtOnce = kWarpThreads / kChunksPerRow;
-    // From lane 0, so that the compiler sees a row that is the same in a warp.
-    Value warp = e.broadcast(e.div(e.thread(), kWarpThreads), e.i32(0));
-    Value warpRow = e.mul(warp, kWarpThreads);
-    Value lane = e.lane(), laneRow = e.div(lane, kChunksPerRow),
-          chunk = e.rem(lane, kChunksPerRow);
-    Value column =
-        e.add(adaptor.getColumn().front(), e.mul(chunk, chunkColumns));
+    Value row = e.div(e.thread(), kChunksPerRow),
+          chunk = e.rem(e.thread(), kChunksPerRow);
+    Value column = e.add(adaptor.getColumn().front(),
+                         e.mul(chunk, tile.getColumns() / kChunksPerRow));
     Value pitch = adaptor.getPitch().front();
     Value isInside = e.below(column, pitch);
     // What is beyond the pitch is not read.
     Value source = e.at(adaptor.getBase().front(), element,
                         e.toI64(e.select(isInside, column, e.i32(0))));
-    // The swizzle repeats after two rounds.
-    SmallVector<Value, 2> targets;
-    for (int64_t i = 0; i < 2; ++i)
-      targets.push_back(e.shared(emitChunkAddress(
-          e, stage.tile(0), e.add(e.add(warpRow, laneRow), i * rowsAtOnce),
-          chunk)));
-    for (auto [i, values] : llvm::enumerate(adaptor.getIndices())) {
-      Value indices = values.front();
-      int64_t first = i * kWarpgroupThreads;
-      auto copyRows = [&](int64_t row) {
-        Value index = e.broadcast(indices, e.add(laneRow, row));
+    Value target = e.shared(emitChunkAddress(e, stage.tile(0), row, chunk));
+    Value firstLane = e.sub(e.lane(), chunk);
+    for (int64_t first = 0; first < tile.getRows(); first += kRowsAtOnce) {
+      Value own = adaptor.getIndices()[first / kWarpgroupThreads].front();
+      Value index = e.broadcast(
+          own, e.add(firstLane, first % kWarpgroupThreads / kRowsAtOnce));
+      auto copy = [&] {
         Value exists = e.bitAnd(e.isNonNegative(index), isInside);
         Value offset =
-            e.mul(e.toI64(e.select(exists, index, e.i32(0))), e.toI64(pitch));
+            e.mul(e.toI64(e.maxSigned(index, e.i32(0))), e.toI64(pitch));
         NVVM::CpAsyncOp::create(
             rewriter, loc,
-            e.at(targets[row / rowsAtOnce % 2], e.b.getI8Type(),
-                 (first + row / (2 * rowsAtOnce) * (2 * rowsAtOnce)) *
-                     TileType::kPanelBytes),
+            e.at(target, e.b.getI8Type(), first * TileType::kPanelBytes),
             e.at(source, element, offset), kChunkBytes,
             NVVM::LoadCacheModifierKind::CG,
             e.select(exists, e.i32(kChunkBytes), e.i32(0)));
       };
-      auto copy = [&] {
-        for (int64_t row = 0; row < kWarpThreads; row += rowsAtOnce) {
-          // The last warp of a tile may have fewer rows.
-          if (tile.getRows() % kWarpThreads == 0)
-            copyRows(row);
-          else
-            e.when(e.below(e.add(warpRow, first + row), tile.getRows()),
-                   [&] { copyRows(row); });
-        }
-      };
-      // Warps whose rows would be beyond those of the tile have none.
-      Value end = op.getRows() ? adaptor.getRows().front() : Value();
-      if (!end && tile.getRows() < first + kWarpgroupThreads)
-        end = e.i32(tile.getRows());
-      if (end)
-        e.when(e.below(e.add(warpRow, first), end), copy);
+      // A tile may end with half as many.
+      if (first + kRowsAtOnce > tile.getRows())
+        e.when(e.below(row, tile.getRows() - first), copy);
       else
         copy();
     }
@@ -131,16 +118,16 @@ struct RingGatherVectorLowering : KernelPattern<RingGatherVectorOp> {
     int64_t size = vector.getSize();
     Type element = vector.getElementType();
     int64_t bytes = element.getIntOrFloatBitWidth() / 8;
-    Value thread = e.thread();
+    Value row = emitOwnRow(e);
     Value target =
-        e.shared(e.add(stage.vector(op.getNumber()), e.mul(thread, bytes)));
+        e.shared(e.add(stage.vector(op.getNumber()), e.mul(row, bytes)));
     Value source =
         e.at(adaptor.getBase().front(), element, adaptor.getOffset().front());
     for (auto [i, values] : llvm::enumerate(adaptor.getIndices())) {
       Value index = values.front(), exists = e.isNonNegative(index);
       int64_t first = i * kWarpgroupThreads;
       auto copy = [&] {
-        Value place = e.mul(e.toI64(e.select(exists, index, e.i32(0))),
+        Value place = e.mul(e.toI64(e.maxSigned(index, e.i32(0))),
                             adaptor.getPitch().front());
         Value to = e.at(target, element, first),
               from = e.at(source, element, place);
@@ -157,7 +144,7 @@ struct RingGatherVectorLowering : KernelPattern<RingGatherVectorOp> {
       if (first + kWarpgroupThreads <= size)
         copy();
       else
-        e.when(e.below(thread, size - first), copy);
+        e.when(e.below(row, size - first), copy);
     }
     rewriter.eraseOp(op);
     return success();

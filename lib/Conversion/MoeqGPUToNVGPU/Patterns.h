@@ -57,6 +57,9 @@ public:
   Value rem(Value x, Value y) { return arith::RemUIOp::create(b, loc, x, y); }
   Value min(Value x, Value y) { return arith::MinUIOp::create(b, loc, x, y); }
   Value max(Value x, Value y) { return arith::MaxUIOp::create(b, loc, x, y); }
+  Value maxSigned(Value x, Value y) {
+    return arith::MaxSIOp::create(b, loc, x, y);
+  }
   Value bitAnd(Value x, Value y) { return arith::AndIOp::create(b, loc, x, y); }
   Value bitOr(Value x, Value y) { return arith::OrIOp::create(b, loc, x, y); }
   Value bitXor(Value x, Value y) { return arith::XOrIOp::create(b, loc, x, y); }

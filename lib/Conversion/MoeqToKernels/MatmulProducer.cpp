@@ -117,8 +117,10 @@ void MatmulBuilder::buildProducer(Region &region, bool isHelper) {
       if (!isHelper)
         buildFill(tile, stage, places, cursor, shared, rows);
       if (spec.isGathered)
-        RingGatherOp::create(b, ring, cursor, getParameter(Kind::Lhs), column,
-                             getExtent(spec.depth, Kind::Depth), indices, rows);
+        // Addresses are made for each stage, not kept in registers.
+        RingGatherOp::create(b, ring, cursor, getParameter(Kind::Lhs),
+                             buildOpaque(column),
+                             getExtent(spec.depth, Kind::Depth), indices);
       for (auto [i, of] : llvm::enumerate(scales))
         RingGatherVectorOp::create(b, ring, cursor, i, of.base,
                                    add(of.first, mul(toI64(stage), of.step)),

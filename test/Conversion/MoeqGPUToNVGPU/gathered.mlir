@@ -7,8 +7,8 @@
 
 gpu.module @kernels {
   // CHECK-LABEL: llvm.func @gather
-  // CHECK-SAME:    %{{[^:]*}}: !llvm.ptr, %[[A:[^:]*]]: !llvm.ptr<1>, %[[INDEX:[^:]*]]: !llvm.ptr<1>, %[[ROW:[^:]*]]: i32, %[[END:[^:]*]]: i32, %[[COLUMN:[^:]*]]: i32, %[[PITCH:[^:]*]]: i32, %[[ROWS:[^:]*]]: i32
-  llvm.func @gather(%p: !llvm.ptr, %a: !llvm.ptr<1>, %index: !llvm.ptr<1>, %row: i32, %end: i32, %column: i32, %pitch: i32, %rows: i32) {
+  // CHECK-SAME:    %{{[^:]*}}: !llvm.ptr, %[[A:[^:]*]]: !llvm.ptr<1>, %[[INDEX:[^:]*]]: !llvm.ptr<1>, %[[ROW:[^:]*]]: i32, %[[END:[^:]*]]: i32, %[[COLUMN:[^:]*]]: i32, %[[PITCH:[^:]*]]: i32
+  llvm.func @gather(%p: !llvm.ptr, %a: !llvm.ptr<1>, %index: !llvm.ptr<1>, %row: i32, %end: i32, %column: i32, %pitch: i32) {
     %map = moeq_gpu.tensor_map %p : !map
     %wide = arith.extui %pitch : i32 to i64
     // CHECK-COUNT-3: nvvm.mbarrier.init %{{.*}}, %c129_i32
@@ -20,7 +20,12 @@ gpu.module @kernels {
     %mailbox = moeq_gpu.ring.create consumers 1 warps 3 : !moeq_gpu.ring<2x[vector<4xi32>]>
     moeq_gpu.roles producer(40) {
       %cursor = moeq_gpu.ring.start : !moeq_gpu.cursor
-      // A thread has the index of a row, -1 where that does not exist.
+      // A lane has the index of a 16th row, -1 where that does not exist.
+      // CHECK: %[[PIECE:.*]] = arith.remui %{{.*}}, %c8_i32
+      // CHECK: %[[FIRST:.*]] = arith.muli %[[PIECE]], %c16_i32
+      // CHECK: %[[EIGHTH:.*]] = arith.divui %{{.*}}, %c8_i32
+      // CHECK: %[[OWN:.*]] = arith.addi %[[FIRST]], %[[EIGHTH]]
+      // CHECK: arith.addi %[[ROW]], %[[OWN]]
       // CHECK: %[[I:.*]] = llvm.load {{.*}} {alignment = 4 : i64}
       // CHECK: %[[EXISTS:.*]] = arith.cmpi ult, %{{.*}}, %[[END]]
       // CHECK: %[[I0:.*]] = arith.select %[[EXISTS]], %[[I]], %c-1_i32
@@ -30,20 +35,20 @@ gpu.module @kernels {
       // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global
       moeq_gpu.ring.fill %ring[%cursor] from(%map at %row, %column) : !ring, !map
       // CHECK: %[[INSIDE:.*]] = arith.cmpi ult, %{{.*}}, %[[PITCH]]
-      // A warp whose rows are beyond those of the tile has none.
-      // CHECK: %[[MORE:.*]] = arith.cmpi ult, %{{.*}}, %[[ROWS]]
-      // CHECK: scf.if %[[MORE]]
-      // Four rows at a time, of 32, where the tile has so many.
+      // 16 rows at a time, by the indices of the first two lanes of eight.
+      // CHECK-COUNT-2: nvvm.cp.async.shared.global {{.*}}, 16, cache = cg
+      // The last 8 are beyond those of the tile.
+      // CHECK: %[[LANE:.*]] = arith.addi %{{.*}}, %c2_i32
+      // CHECK: %[[J:.*]] = nvvm.shfl.sync idx %{{.*}}, %[[I0]], %[[LANE]]
       // CHECK: scf.if
-      // CHECK: %[[J:.*]] = nvvm.shfl.sync idx %{{.*}}, %[[I0]], %{{.*}}
       // CHECK: %[[IS:.*]] = arith.cmpi sge, %[[J]], %c0_i32
       // CHECK: %[[BOTH:.*]] = arith.andi %[[IS]], %[[INSIDE]]
+      // CHECK: arith.maxsi %[[J]], %c0_i32
       // CHECK: %[[SIZE:.*]] = arith.select %[[BOTH]], %c16_i32, %c0_i32
       // CHECK: nvvm.cp.async.shared.global %{{.*}}, %{{.*}}, 16, cache = cg, %[[SIZE]]
-      // CHECK-COUNT-7: nvvm.cp.async.shared.global {{.*}}, 16, cache = cg
       // CHECK-NOT: nvvm.cp.async.shared.global
       // CHECK: nvvm.cp.async.mbarrier.arrive %{{.*}} {noinc = true}
-      moeq_gpu.ring.gather %ring[%cursor] from(%a, %column) pitch(%pitch) indices(%i) rows(%rows) : !ring
+      moeq_gpu.ring.gather %ring[%cursor] from(%a, %column) pitch(%pitch) indices(%i) : !ring
       moeq_gpu.ring.gathered %ring[%cursor] : !ring
     // The helpers are the other warps.
     // CHECK: } else {

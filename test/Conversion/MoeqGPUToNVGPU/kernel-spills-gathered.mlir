@@ -1,8 +1,8 @@
 // REQUIRES: ptxas
 // RUN: moeq-opt %s --moeq-outline-kernels --moeq-to-ptx=format=bin | FileCheck %s
 
-// Kernels of gathered rows, of each scheme. Each assembles with no spill but
-// one; a serialized wgmma is an error of the pass.
+// Kernels of gathered rows, of each scheme. Each assembles with no spill; a
+// serialized wgmma is an error of the pass.
 
 !act = !moeq.scaled<f8E4M3FN, block = [128], scale = f32>
 !act_mn = !moeq.scaled<f8E4M3FN, block = [128], scale = f32, layout = mn_major>
@@ -23,9 +23,8 @@ func.func @blocks(%a: memref<?x4096xf8E4M3FN>, %sa: memref<?x32xf32>,
   return
 }
 
-// The producer, which gathers scales too, has some addresses in memory.
 // CHECK: gpu.binary @blocks_mn_kernels
-// CHECK-SAME: spill_stores = 16
+// CHECK-SAME: spill_stores = 0
 func.func @blocks_mn(%a: memref<?x2048xf8E4M3FN>, %sa: memref<16x?xf32>,
                   %w: memref<256x7168x2048xf8E4M3FN>, %sw: memref<256x56x16xf32>,
                   %o: memref<257xi32>, %r: memref<?xi32>, %c: memref<?x7168xbf16>) {

@@ -15,7 +15,8 @@
 // CHECK:           scf.for %[[K:[^ ]*]] =
 // CHECK:             %[[COLUMN:.*]] = arith.muli %[[K]], %c128_i32
 // CHECK:             moeq_gpu.ring.fill {{.*}} from(%{{[^ ]*}} at %{{.*}}, %[[COLUMN]])
-// CHECK:             moeq_gpu.ring.gather {{.*}} from(%[[A]], %[[COLUMN]]) pitch(%c4096_i32) indices(%[[I]])
+// CHECK:             %[[AT:.*]] = llvm.inline_asm has_side_effects asm_dialect = att "mov.b32 $0, $1;", "=r,r" %[[COLUMN]]
+// CHECK:             moeq_gpu.ring.gather {{.*}} from(%[[A]], %[[AT]]) pitch(%c4096_i32) indices(%[[I]])
 // CHECK:             moeq_gpu.ring.gather_vector {{.*}} number 0 from(%[[SCALE]], %{{.*}}) pitch(%c32_i64) indices(%[[I]])
 // CHECK:             moeq_gpu.ring.gathered
 // The other warps of the producer's warpgroup have the same tiles.
@@ -54,7 +55,7 @@ func.func @blocks(%a: memref<?x4096xf8E4M3FN>, %sa: memref<?x32xf32>,
 // Each of the three warps hands back its mail.
 // CHECK:         moeq_gpu.ring.create consumers 2 : <4x[gathered 16x128xi8, 256x128xi8]>
 // CHECK:         moeq_gpu.ring.create consumers 2 warps 3 : <4x[vector<4xi32>]>
-// CHECK:         moeq_gpu.ring.gather {{.*}} rows(%{{.*}})
+// CHECK:         moeq_gpu.ring.gather %
 // CHECK:         helpers {
 // CHECK:           moeq_gpu.ring.receive
 // CHECK:           moeq_gpu.ring.release

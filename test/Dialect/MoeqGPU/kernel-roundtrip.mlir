@@ -258,8 +258,8 @@ gpu.module @gathered_kernels {
       // CHECK: %[[I:.*]]:2 = moeq_gpu.load_indices %{{.*}}[%{{.*}}] end(%{{.*}}) : i32, i32
       %i:2 = moeq_gpu.load_indices %index[%row] end(%end) : i32, i32
       moeq_gpu.ring.fill %ring[%cursor] from(%map at %row, %k) : !gathered, !map
-      // CHECK: moeq_gpu.ring.gather %{{.*}}[%{{.*}}] from(%{{.*}}, %{{.*}}) pitch(%{{.*}}) indices(%[[I]]#0, %[[I]]#1) rows(%{{.*}})
-      moeq_gpu.ring.gather %ring[%cursor] from(%a, %k) pitch(%n) indices(%i#0, %i#1) rows(%n) : !gathered
+      // CHECK: moeq_gpu.ring.gather %{{.*}}[%{{.*}}] from(%{{.*}}, %{{.*}}) pitch(%{{.*}}) indices(%[[I]]#0, %[[I]]#1)
+      moeq_gpu.ring.gather %ring[%cursor] from(%a, %k) pitch(%n) indices(%i#0, %i#1) : !gathered
     // CHECK: } helpers {
     } helpers {
       %cursor = moeq_gpu.ring.start : !cursor

@@ -193,7 +193,7 @@ LogicalResult RingFillOp::verify() {
   return success();
 }
 
-// A thread has the indices of every 128th of `rows`.
+// A thread has the index of one of each 128 of `rows`.
 template <typename OpTy>
 static LogicalResult verifyIndices(OpTy op, int64_t rows) {
   int64_t registers = llvm::divideCeil(rows, kWarpgroupThreads);

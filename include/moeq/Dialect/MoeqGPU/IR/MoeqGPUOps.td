@@ -302,8 +302,10 @@ def MoeqGPU_RingFillOp : MoeqGPU_Op<"ring.fill", [AttrSizedOperandSegments]> {
 def MoeqGPU_LoadIndicesOp : MoeqGPU_Op<"load_indices"> {
   let summary = "the indices of the rows of a tile, over the threads of the producer warpgroup";
   let description = [{
-    Result i of a thread is that of row 128 i + thread: base[row + 128 i + thread], or
-    without a base the number of the row itself; and -1 from `end` on.
+    Result i of a thread is that of row r = 128 i + 16 (thread mod 8) + thread / 8:
+    base[row + r], or without a base the number of the row itself; and -1 from `end`
+    on. So eight neighbouring threads have those of every 16th row, which they copy
+    together.
 
     ```mlir
     %i:2 = moeq_gpu.load_indices %base[%row] end(%row_end) : i32, i32
@@ -316,15 +318,13 @@ def MoeqGPU_LoadIndicesOp : MoeqGPU_Op<"load_indices"> {
   }];
 }
 
-def MoeqGPU_RingGatherOp : MoeqGPU_Op<"ring.gather", [AttrSizedOperandSegments]> {
+def MoeqGPU_RingGatherOp : MoeqGPU_Op<"ring.gather"> {
   let summary = "the producer starts the copies of gathered rows of a stage";
   let description = [{
     Row r of the first tile comes from the row whose index `load_indices` gave for
     it, of a row-major matrix of `pitch` elements a row, from `column` on. Elements
-    beyond the pitch, and rows of a negative index, are zeros. The first `rows`
-    rows are copied, rounded up to 32; the others are undefined. Executed by all
-    warps of the producer warpgroup, each of which copies the rows whose indices it
-    has; `ring.gathered` follows.
+    beyond the pitch, and rows of a negative index, are zeros. Executed by all warps
+    of the producer warpgroup, eight lanes a row; `ring.gathered` follows.
 
     ```mlir
     moeq_gpu.ring.gather %ring[%c] from(%a, %k) pitch(%n) indices(%i#0, %i#1)
@@ -333,10 +333,10 @@ def MoeqGPU_RingGatherOp : MoeqGPU_Op<"ring.gather", [AttrSizedOperandSegments]>
   }];
   let arguments = (ins MoeqGPU_RingType:$ring, MoeqGPU_CursorType:$cursor,
                        MoeqGPU_GlobalPointer:$base, I32:$column, I32:$pitch,
-                       Variadic<I32>:$indices, Optional<I32>:$rows);
+                       Variadic<I32>:$indices);
   let assemblyFormat = [{
     $ring `[` $cursor `]` `from` `(` $base `,` $column `)` `pitch` `(` $pitch `)`
-    `indices` `(` $indices `)` (`rows` `(` $rows^ `)`)? attr-dict `:` type($ring)
+    `indices` `(` $indices `)` attr-dict `:` type($ring)
   }];
   let hasVerifier = 1;
 }
