@@ -49,7 +49,7 @@ SmallVector<ConfigVariant> moeq::selectVariants(MLIRContext *context,
   // The loss of each config at each point: the logarithm of its time over the
   // best one's.
   size_t points = rows.size();
-  llvm::MapVector<ConfigAttr, SmallVector<double>> losses;
+  llvm::MapVector<std::pair<ConfigAttr, unsigned>, SmallVector<double>> losses;
   for (auto [i, row] : llvm::enumerate(rows)) {
     SmallVector<RankedConfig> ranked =
         rankConfigs(context, chip, atRows(problem, row));
@@ -57,7 +57,8 @@ SmallVector<ConfigVariant> moeq::selectVariants(MLIRContext *context,
     for (const RankedConfig &candidate : ranked)
       least = std::min(least, candidate.cost.getTotal());
     for (const RankedConfig &candidate : ranked) {
-      SmallVector<double> &loss = losses[candidate.config];
+      SmallVector<double> &loss =
+          losses[{candidate.config, candidate.gathersBefore}];
       loss.resize(points, std::numeric_limits<double>::infinity());
       loss[i] =
           std::log(candidate.cost.getTotal() / ranked.front().cost.getTotal());
@@ -101,7 +102,9 @@ SmallVector<ConfigVariant> moeq::selectVariants(MLIRContext *context,
     int64_t most = end == points
                        ? std::numeric_limits<int64_t>::max()
                        : int64_t(std::sqrt(rows[end - 1] * rows[end]));
-    variants.push_back({most, std::next(losses.begin(), choice.config)->first});
+    auto [config, gathersBefore] =
+        std::next(losses.begin(), choice.config)->first;
+    variants.push_back({{config, gathersBefore != 0}, most});
     end = choice.begin;
   }
   std::reverse(variants.begin(), variants.end());

@@ -64,6 +64,9 @@ static constexpr double kTail = 0.2, kCopyTail = 0.14;
 /// The part of a tile's copies that is lost at both ends of a kernel, times the
 /// bytes that are in flight.
 static constexpr double kIdleBytes = 24000;
+/// The part of the rate that products have where threads copy gathered rows,
+/// and the microseconds that a kernel before takes apart from its bytes.
+static constexpr double kGatheredRate = 0.92, kLaunchTime = 2;
 /// How products and copies overlap: the norm that adds their times.
 static constexpr double kOverlap = 3.4;
 
@@ -99,7 +102,8 @@ static double getEfficiency(ConfigAttr config, const MatmulProblem &problem) {
 double MatmulCost::getTotal() const {
   double products =
       waves * (std::max({tensorCore, sharedMemory, l2}) + exposed + epilogue);
-  return std::pow(std::pow(products, kOverlap) + std::pow(memory, kOverlap),
+  return gather +
+         std::pow(std::pow(products, kOverlap) + std::pow(memory, kOverlap),
                   1 / kOverlap);
 }
 
@@ -206,7 +210,7 @@ static OwnCopies getOwnCopies(ConfigAttr config, int64_t count) {
 }
 
 MatmulCost moeq::estimateCost(const Chip &chip, const MatmulProblem &problem,
-                              ConfigAttr config) {
+                              ConfigAttr config, bool gathersBefore) {
   double columns = config.getTile()[1], depth = problem.depth;
   MatmulCost cost;
   cost.bytes = getSharedMemoryBytes(chip, config, problem);
@@ -251,6 +255,9 @@ MatmulCost moeq::estimateCost(const Chip &chip, const MatmulProblem &problem,
   if (config.getCluster() > 1)
     for (double *term : {&cost.tensorCore, &cost.sharedMemory, &cost.l2})
       *term *= 1 + kClusterWait;
+  if (problem.isGathered && !gathersBefore)
+    for (double *term : {&cost.tensorCore, &cost.sharedMemory, &cost.l2})
+      *term /= kGatheredRate;
   for (double *term : {&cost.tensorCore, &cost.sharedMemory, &cost.l2,
                        &cost.exposed, &cost.epilogue})
     *term /= cost.tiles;
@@ -265,14 +272,19 @@ MatmulCost moeq::estimateCost(const Chip &chip, const MatmulProblem &problem,
   double inFlight =
       config.getStages() * (tileRows + columns) * kStageDepthBytes;
   double groups = problem.groups, allRows = groups * mean;
-  double traffic = (allRows * depth * problem.lhsBits +
-                    groups * problem.columns * depth * problem.rhsBits +
-                    allRows * problem.columns * problem.outBits) /
-                   8;
+  double rowBits = allRows * depth * problem.lhsBits;
+  double traffic =
+      (rowBits + groups * problem.columns * depth * problem.rhsBits +
+       allRows * problem.columns * problem.outBits) /
+      8;
   cost.memory =
       kMicroseconds * traffic / (chip.bandwidth * 1e9) *
       (1 + (kCopyTail * (std::ceil(waves) - waves) + kIdleBytes / inFlight) /
                waves);
+  // Each row is read and written.
+  cost.gather = gathersBefore ? kLaunchTime + kMicroseconds * 2 * rowBits / 8 /
+                                                  (chip.bandwidth * 1e9)
+                              : 0;
   return cost;
 }
 
@@ -371,7 +383,11 @@ SmallVector<RankedConfig> moeq::rankConfigs(MLIRContext *context,
     if (stages == 1) // A ring of one stage overlaps nothing.
       continue;
     ConfigAttr config = getConfig(stages);
-    ranked.push_back({config, estimateCost(chip, problem, config)});
+    ranked.push_back({{config}, estimateCost(chip, problem, config)});
+    if (problem.canGatherBefore)
+      ranked.push_back({{config, /*gathersBefore=*/true},
+                        estimateCost(chip, problem, config,
+                                     /*gathersBefore=*/true)});
   }
   auto getArea = [](const RankedConfig &candidate) {
     return candidate.config.getTile()[0] * candidate.config.getTile()[1];

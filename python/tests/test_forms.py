@@ -272,3 +272,37 @@ def test_gated_layer():
     forms = [form.replace("tile-n=32", "tile-n=64") for form in FORMS]
     for tokens, routing in CASES:
         check_layer(text, "gated", tokens, routing, forms)
+
+
+GATHERED = """
+!scaled = !moeq.scaled<f8E4M3FN, block = [8], scale = f32>
+func.func @f(%x: tensor<?x?x!scaled>, %w: tensor<?x?x?x!scaled>, %ids: tensor<?x2xi32>,
+             %r: tensor<?xi32>, %s: tensor<?x2xi32>, %o: tensor<?xi32>, %c: tensor<?x?xbf16>)
+    -> tensor<?x?xbf16> {
+  %rows, %slots, %offsets = moeq.group ids(%ids : tensor<?x2xi32>)
+      outs(%r, %s, %o : tensor<?xi32>, tensor<?x2xi32>, tensor<?xi32>)
+      -> tensor<?xi32>, tensor<?x2xi32>, tensor<?xi32>
+  %0 = moeq.grouped_matmul lhs(%x : tensor<?x?x!scaled>) rhs(%w : tensor<?x?x?x!scaled>)
+      offsets(%offsets : tensor<?xi32>) rows(%rows : tensor<?xi32>)
+      outs(%c : tensor<?x?xbf16>) -> tensor<?x?xbf16>
+  return %0 : tensor<?x?xbf16>
+}"""
+
+
+@pytest.mark.parametrize("tokens", [0, 1, 9])
+def test_gather_before_a_matmul(tokens):
+    """Extents that are not static are taken to be large: the rows are gathered first."""
+    form = "moeq-select-config"
+    text = moeq.parse(GATHERED).run_pipeline(f"builtin.module({form})").print()
+    assert "moeq.gather" in text and text.count("rows(") == 1
+    rng = np.random.default_rng(tokens)
+    experts, columns, depth = 3, 8, 40
+    inputs = []
+    for shape in ((tokens, depth), (experts, columns, depth)):
+        values = formats.round_to(rng.standard_normal(shape), "f8E4M3FN")
+        inputs += [values.view(np.uint8), rng.random((*shape[:-1], depth // 8)).astype(np.float32)]
+    inputs.append(rng.integers(-1, experts, (tokens, 2)).astype(np.int32))
+    for shape in ((2 * tokens,), (tokens, 2), (experts + 1,)):
+        inputs.append(np.full(shape, -77, np.int32))
+    inputs.append(np.full((2 * tokens, columns), 0x3F80, np.uint16))
+    run_all(GATHERED, "f", inputs, [form])

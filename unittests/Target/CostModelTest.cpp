@@ -300,6 +300,30 @@ TEST_F(CostModelTest, variants) {
   EXPECT_GE(four.back().config.getTile()[0], 160);
 }
 
+/// A matmul gathers few rows itself, as it waits for its weights; many it
+/// multiplies faster after a gather.
+TEST_F(CostModelTest, gatheredRows) {
+  MatmulProblem problem{8, 0, 14336, 4096, 8, 8, 16, 8};
+  problem.isGrouped = problem.canSwap = true;
+  problem.isGathered = problem.canGatherBefore = true;
+  const Chip &chip = getChip("sm_90a");
+  SmallVector<ConfigVariant> variants =
+      selectVariants(&context, chip, problem, 3);
+  EXPECT_FALSE(variants.front().gathersBefore);
+  EXPECT_TRUE(variants.back().gathersBefore);
+  problem.rows = 1024;
+  ConfigAttr config = getConfig(128, 256, 4, Schedule::Dynamic);
+  double own = estimateCost(chip, problem, config).getTotal();
+  MatmulCost cost = estimateCost(chip, problem, config, /*gathersBefore=*/true);
+  EXPECT_LT(cost.getTotal(), own);
+  // Measured on an H200: 16 us.
+  EXPECT_NEAR(cost.gather, 16, 0.12 * 16);
+  problem.canGatherBefore = false;
+  for (const ConfigVariant &variant :
+       selectVariants(&context, chip, problem, 3))
+    EXPECT_FALSE(variant.gathersBefore);
+}
+
 /// Measured on an H200 with this config and random rows: 707 to 722 us and 713
 /// to 729 us.
 TEST_F(CostModelTest, calibration) {

@@ -17,9 +17,11 @@
 // rate that kernels of this tile reach, and `exposed` a part of the copies of
 // weights and rows. The CTAs of a cluster copy half of the weights that they
 // share, and wait for each other a little. Consumers that take turns hide a
-// part of the epilogue. The constants are fitted to some 800 times measured on
-// an H200 (`bench/run.py --sweep`), most of FP8 matmuls; docs/Performance.md
-// has the regret. It is there to rank configs.
+// part of the epilogue. Rows that the kernel gathers slow down the products; a
+// kernel that gathers them before takes the time of their bytes. The constants
+// are fitted to some 800 times measured on an H200 (`bench/run.py --sweep`),
+// most of FP8 matmuls; docs/Performance.md has the regret. It is there to rank
+// configs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -61,6 +63,8 @@ struct MatmulProblem {
   bool isPacked = false;
   /// Bytes of the scales of each row, and of each column, in a stage of K.
   int64_t stageRowBytes = 0, stageColumnBytes = 0;
+  /// Whether the rows are gathered, and whether a kernel before may do that.
+  bool isGathered = false, canGatherBefore = false;
 };
 
 /// What the mean tile of a config costs, in microseconds, and how many there
@@ -72,17 +76,25 @@ struct MatmulCost {
   double tiles, waves;
   /// Of the whole kernel: all that it reads and writes once, in microseconds.
   double memory;
+  /// The kernel before it that gathers its rows, in microseconds.
+  double gather;
   /// Bytes of shared memory of a CTA.
   int64_t bytes;
 
-  /// The time of the kernel.
+  /// The time of the kernel, and of the one before it.
   double getTotal() const;
   /// The name of the largest term.
   StringRef getBound() const;
 };
 
-struct RankedConfig {
+/// How a matmul is done: the config of its kernel, and whether the rows are
+/// gathered by a kernel before it.
+struct MatmulChoice {
   ConfigAttr config;
+  bool gathersBefore = false;
+};
+
+struct RankedConfig : MatmulChoice {
   MatmulCost cost;
 };
 
@@ -92,9 +104,10 @@ struct RankedConfig {
 int64_t getSharedMemoryBytes(const Chip &chip, ConfigAttr config,
                              const MatmulProblem &problem = {});
 
-/// The cost of `problem` under `config` on `chip`.
+/// The cost of `problem` under `config` on `chip`, where rows that are gathered
+/// are so by the kernel itself, or by one before it.
 MatmulCost estimateCost(const Chip &chip, const MatmulProblem &problem,
-                        ConfigAttr config);
+                        ConfigAttr config, bool gathersBefore = false);
 
 /// The configs that fit `chip`, best first: tiles of 128 rows (or 64, where no
 /// group has more) and 64, 128 or 256 columns, a consumer warpgroup for 64
@@ -102,17 +115,16 @@ MatmulCost estimateCost(const Chip &chip, const MatmulProblem &problem,
 /// two consumers (one for 64 columns), and one of [160, 128] whose consumers
 /// take turns (both on chips with wgmma); the largest tile of either form in
 /// clusters, too; for packed weights, of which no other kernel is, also four
-/// consumers; as many stages as fit. Of those within 12 % of the best, which is
+/// consumers; as many stages as fit; each also after a gather, where there may
+/// be one. Of those within 12 % of the best, which is
 /// a tie, the best one without swapped operands is first: it compiles in a
 /// fraction of the time.
 SmallVector<RankedConfig> rankConfigs(MLIRContext *context, const Chip &chip,
                                       const MatmulProblem &problem);
 
-/// The config of a kernel for launches with at most `rows` rows, all groups
-/// together.
-struct ConfigVariant {
+/// The kernel for launches with at most `rows` rows, all groups together.
+struct ConfigVariant : MatmulChoice {
   int64_t rows;
-  ConfigAttr config;
 };
 
 /// At most `count` configs for any number of rows: of the divisions of the

@@ -102,6 +102,21 @@ static void setRowContraction(MatmulProblem &problem, GroupedMatmulOp op,
           : llvm::divideCeil(rows, std::max<int64_t>(problem.groups, 1));
 }
 
+static bool canGatherBefore(MatmulOp, const OperandInfo &) { return false; }
+
+/// Whether a gather may have the rows: each row of a group exists, as those
+/// that `moeq.group` has sorted, since a gather makes no rows of zeros. Scales
+/// have to be gathered, too.
+static bool canGatherBefore(GroupedMatmulOp op, const OperandInfo &lhs) {
+  auto group = op.getRows() ? op.getRows().getDefiningOp<GroupOp>() : GroupOp();
+  if (!group || group->getNumResults() == 0 ||
+      op.getRows() != group->getResult(0) ||
+      op.getOffsets() != group->getResult(2) || op.getLhs().size() != 1)
+    return false;
+  return !lhs.scaled || (lhs.scaled.getBlockOf(0, 2) == 1 &&
+                         lhs.scaled.getLayout() == ScaleLayout::RowMajor);
+}
+
 /// The problem of a matmul.
 template <typename OpTy>
 static MatmulProblem getProblem(OpTy op, const OperandInfo &lhs,
@@ -112,6 +127,9 @@ static MatmulProblem getProblem(OpTy op, const OperandInfo &lhs,
     setRowContraction(problem, grouped, lhs, expectedRows);
   else
     setExtents(problem, op, lhs, rhs, expectedRows);
+  if (auto grouped = dyn_cast<GroupedMatmulOp>(op.getOperation()))
+    problem.isGathered = static_cast<bool>(grouped.getRows());
+  problem.canGatherBefore = canGatherBefore(op, lhs);
   problem.lhsBits = lhs.getValueType().getIntOrFloatBitWidth();
   problem.rhsBits = rhs.getValueType().getIntOrFloatBitWidth();
   problem.outBits =
@@ -178,6 +196,10 @@ static void printProblem(raw_ostream &os, const Chip &chip,
      << chip.name << ": ";
 }
 
+static void printChoice(raw_ostream &os, const MatmulChoice &choice) {
+  os << choice.config << (choice.gathersBefore ? " after a gather" : "");
+}
+
 /// Tells why the first of `ranked` was chosen.
 static void remarkChoice(Operation *op, const Chip &chip,
                          const MatmulProblem &problem,
@@ -192,10 +214,10 @@ static void remarkChoice(Operation *op, const Chip &chip,
   llvm::interleave(
       ranked, os,
       [&](const RankedConfig &candidate) {
-        os << candidate.config << ' '
-           << llvm::formatv("{0:f1}", candidate.cost.getTotal()) << " us ("
-           << llvm::formatv("{0:f1}", candidate.cost.waves) << " waves, "
-           << candidate.cost.getBound() << ')';
+        printChoice(os, candidate);
+        os << ' ' << llvm::formatv("{0:f1}", candidate.cost.getTotal())
+           << " us (" << llvm::formatv("{0:f1}", candidate.cost.waves)
+           << " waves, " << candidate.cost.getBound() << ')';
       },
       "; ");
   remark << text;
@@ -211,9 +233,11 @@ static void remarkVariants(Operation *op, const Chip &chip,
   llvm::raw_string_ostream os(text);
   os << problem.groups << " groups, ";
   printProblem(os, chip, problem);
-  for (const ConfigVariant &variant : variants.drop_back())
-    os << variant.config << " up to " << variant.rows << " rows; ";
-  os << variants.back().config;
+  for (const ConfigVariant &variant : variants.drop_back()) {
+    printChoice(os, variant);
+    os << " up to " << variant.rows << " rows; ";
+  }
+  printChoice(os, variants.back());
   remark << text;
 }
 
@@ -239,6 +263,30 @@ static void widenRows(OpTy op, const OperandInfo &lhs, const OperandInfo &rhs) {
   op.getLhsMutable().assign(wide->getResults());
 }
 
+static void choose(MatmulOp op, const MatmulChoice &choice) {
+  op.setConfigAttr(choice.config);
+}
+
+/// Sets the config, and gathers the rows before if that is chosen.
+static void choose(GroupedMatmulOp op, const MatmulChoice &choice) {
+  op.setConfigAttr(choice.config);
+  if (!choice.gathersBefore)
+    return;
+  OpBuilder b(op);
+  Location loc = op.getLoc();
+  Value rows = op.getLhs().front();
+  SmallVector<OpFoldResult> sizes{tensor::getMixedSize(b, loc, op.getRows(), 0),
+                                  tensor::getMixedSize(b, loc, rows, 1)};
+  Value init = tensor::EmptyOp::create(b, loc, sizes,
+                                       getElementTypeOrSelf(rows.getType()));
+  auto gather =
+      GatherOp::create(b, loc, TypeRange(init.getType()), ValueRange(rows),
+                       op.getRows(), ValueRange(init), /*input_format=*/
+                       TypeAttr(), /*outs_format=*/TypeAttr());
+  op.getLhsMutable().assign(gather->getResults());
+  op.getRowsMutable().clear();
+}
+
 /// The rows of a result, an index.
 static Value getRows(OpBuilder &b, Location loc, Value outs) {
   return isa<MemRefType>(outs.getType())
@@ -254,7 +302,7 @@ static void emitVariants(OpTy op, ArrayRef<ConfigVariant> variants) {
   Value rows = getRows(b, loc, op.getOuts());
   auto emitCopy = [&](const ConfigVariant &variant) -> ResultRange {
     auto copy = cast<OpTy>(b.clone(*op));
-    copy.setConfigAttr(variant.config);
+    choose(copy, variant);
     return copy->getResults();
   };
   auto emit = [&](auto &&emitRest,
@@ -340,7 +388,7 @@ private:
       return success();
     }
     remarkChoice(op, *target, problem, ranked);
-    op.setConfigAttr(ranked.front().config);
+    choose(op, ranked.front());
     ++numSelected;
     return success();
   }

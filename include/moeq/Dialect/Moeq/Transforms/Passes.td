@@ -170,6 +170,10 @@ def MoeqSelectConfig : Pass<"moeq-select-config"> {
     `variants` above 1 a matmul of dynamic rows becomes up to as many, each with a
     config for a range of rows, chosen by `scf.if` on the rows.
 
+    Rows that a grouped matmul gathers by the `rows` of a `moeq.group` are gathered
+    by a `moeq.gather` before it where the model says that this is faster: of many
+    rows, which a matmul multiplies more slowly as it gathers them itself.
+
     Rows of a matmul whose weights are packed, both with E8M0 scales, become bf16 by
     a `moeq.dequantize` before it: the products are of these by definition.
   }];
