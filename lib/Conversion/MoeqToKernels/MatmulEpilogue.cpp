@@ -105,8 +105,11 @@ void MatmulBuilder::buildEpilogue(const Consumer &consumer, Tile tile,
   }
   unsigned count = 0;
   for (int64_t row = 0; row < rowCount; row += kInstructionRows)
-    for (int64_t column = 0; column < columnCount; column += width) {
-      Part part{row, column, std::min(width, columnCount - column)};
+    for (int64_t column = 0, size; column < columnCount; column += size) {
+      // No part is of two accumulators.
+      size = std::min({width, columnCount - column,
+                       type.getColumns() - column % type.getColumns()});
+      Part part{row, column, size};
       Value mapped = buildMapped(consumer, tile, accumulators, part, early);
       Value staging = consumer.staging[count++ % consumer.staging.size()];
       if (spec.swapAb)

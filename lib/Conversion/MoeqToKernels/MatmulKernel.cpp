@@ -171,7 +171,7 @@ void MatmulBuilder::buildOperands() {
         parameter.kind == Kind::RhsScaleMap)
       scaleMaps.push_back(
           TensorMapOp::create(b, parameter.map, getParameter(parameter.kind)));
-  SmallVector<TileType> payload{lhsTile};
+  SmallVector<TileType> payload(getStageTiles(spec), lhsTile);
   if (!spec.isPacked)
     payload.push_back(rhsTile);
   ringType =

@@ -26,9 +26,21 @@ constexpr int64_t kPitchBytes = 16;
 inline int64_t getBytes(Type type) { return type.getIntOrFloatBitWidth() / 8; }
 inline bool isStatic(int64_t extent) { return !ShapedType::isDynamic(extent); }
 
+/// The tiles of A, one beside the other, of a stage: two where packed weights
+/// have few rows, whose stages would be too short to hide what they begin with.
+inline int64_t getStageTiles(const MatmulKernelSpec &spec) {
+  constexpr int64_t fewRows = 128, depth = 2 * moeq::kPackedChunk;
+  bool isShort = spec.isPacked && !spec.isGathered &&
+                 spec.tileRows <= fewRows &&
+                 spec.tileColumns == spec.consumers * kInstructionRows;
+  bool fits = isStatic(spec.depth) && spec.depth % depth == 0 &&
+              (!spec.promote || spec.rhsGroup % depth == 0);
+  return isShort && fits ? 2 : 1;
+}
+
 /// The elements of K of a stage.
 inline int64_t getStageDepth(const MatmulKernelSpec &spec) {
-  return TileType::kPanelBytes / getBytes(spec.lhs);
+  return getStageTiles(spec) * TileType::kPanelBytes / getBytes(spec.lhs);
 }
 
 /// Whether the last elements of K that a stage copies may be those of another
@@ -171,7 +183,7 @@ inline int64_t getPackedSlabs(const MatmulKernelSpec &spec) {
   return spec.tileColumns / kInstructionRows;
 }
 inline int64_t getPackedSlabBytes(const MatmulKernelSpec &spec) {
-  return moeq::kPackedChunk * moeq::kPackedChunk *
+  return kInstructionRows * getStageDepth(spec) *
          spec.rhs.getIntOrFloatBitWidth() / 8;
 }
 
@@ -181,7 +193,7 @@ inline int64_t getPackedGroup(const MatmulKernelSpec &spec) {
 }
 /// The groups that a stage has scales of.
 inline int64_t getStageGroups(const MatmulKernelSpec &spec) {
-  return std::max<int64_t>(moeq::kPackedChunk / getPackedGroup(spec), 1);
+  return std::max<int64_t>(getStageDepth(spec) / getPackedGroup(spec), 1);
 }
 
 /// Whether scales are part of the dequantized weights.
@@ -191,13 +203,19 @@ inline bool foldsScales(const MatmulKernelSpec &spec) {
 
 /// The stages of a step: those of a group that is promoted.
 inline int64_t getStepStages(const MatmulKernelSpec &spec) {
-  return spec.promote ? std::max<int64_t>(spec.rhsGroup / moeq::kPackedChunk, 1)
-                      : 1;
+  return spec.promote
+             ? std::max<int64_t>(spec.rhsGroup / getStageDepth(spec), 1)
+             : 1;
 }
 
 /// The equal parts of the columns that are multiplied one after the other.
 inline int64_t getPackedParts(const MatmulKernelSpec &spec, int64_t columns) {
-  return spec.promote ? llvm::divideCeil(columns, kPackedPartColumns) : 1;
+  if (!spec.promote)
+    return 1;
+  int64_t parts = llvm::divideCeil(columns, kPackedPartColumns);
+  while (columns % (parts * spec.getRowStep()) != 0)
+    ++parts;
+  return parts;
 }
 
 /// The registers a thread of the sums of `columns`, and of the weights of a
@@ -208,7 +226,7 @@ inline int64_t getPackedSumRegisters(const MatmulKernelSpec &spec,
   return getConsumerRows(spec) * (columns + promoted) / kWarpgroupThreads;
 }
 inline int64_t getPackedStepRegisters(const MatmulKernelSpec &spec) {
-  return getStepStages(spec) * getConsumerRows(spec) / 4;
+  return getStepStages(spec) * getStageTiles(spec) * getConsumerRows(spec) / 4;
 }
 
 /// The warpgroups that do nothing but copy.
@@ -270,7 +288,7 @@ inline int64_t getProducerRegisters(const MatmulKernelSpec &spec) {
     return 0;
   bool isNarrow = spec.isPacked && spec.tileRows <= kPackedPartColumns;
   if (isNarrow) // Beside the maps it has the addresses of vectors.
-    return 56;
+    return spec.consumers > 2 ? 32 : 56;
   int64_t most = hasHelpers(spec) ? 56 : 40, least = most - 16;
   if (spec.isPacked)
     return least;
@@ -296,11 +314,12 @@ inline Promotion getPromotion(const MatmulKernelSpec &spec, int64_t columns) {
 /// multiplied, for which there must be registers. Else the other consumers have
 /// the tensor core meanwhile.
 inline bool prefetchesPacked(const MatmulKernelSpec &spec, int64_t columns) {
-  // The rest is for addresses and for words that are not dequantized yet.
-  int64_t most = getConsumerRegisters(spec) * 65 / 100;
-  return getPackedSumRegisters(spec, columns) +
-             2 * getPackedStepRegisters(spec) <=
-         most;
+  // Beside them are addresses and words that are not dequantized yet, and with
+  // more sums more of what the assembler moves about.
+  int64_t sums = getPackedSumRegisters(spec, columns),
+          rest = sums / 4 + (foldsScales(spec) ? 16 : 8);
+  return sums + 2 * getPackedStepRegisters(spec) + rest <=
+         getConsumerRegisters(spec);
 }
 
 /// What plain and grouped matmuls share.

@@ -51,9 +51,9 @@ mlir::moeq_gpu::getStageVectors(const MatmulKernelSpec &spec) {
 
 // The shared memory of a CTA.
 static int64_t getSharedMemory(const MatmulKernelSpec &spec) {
-  int64_t stageBytes =
-      (spec.tileRows + (spec.isPacked ? 0 : spec.tileColumns)) *
-      TileType::kPanelBytes;
+  int64_t stageBytes = (getStageTiles(spec) * spec.tileRows +
+                        (spec.isPacked ? 0 : spec.tileColumns)) *
+                       TileType::kPanelBytes;
   for (SharedVectorType vector : getStageVectors(spec))
     stageBytes += RingType::getPaddedBytes(vector);
   int64_t shared = spec.stages * stageBytes + spec.consumers *

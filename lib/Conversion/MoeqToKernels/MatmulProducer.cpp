@@ -150,6 +150,10 @@ void MatmulBuilder::buildFill(Tile tile, Value stage, SmallVector<Value> places,
   if (spec.isPacked) {
     maps.pop_back();
     places.pop_back_n(2);
+    for (int64_t i = 1; i < getStageTiles(spec); ++i) {
+      maps.push_back(lhsMap);
+      places.append({places[0], add(places[1], i32(i * lhsTile.getColumns()))});
+    }
     sources = buildPackedSources(tile, stage);
   }
   if (spec.isGathered) {

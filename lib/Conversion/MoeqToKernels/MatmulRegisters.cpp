@@ -71,21 +71,27 @@ SmallVector<Value> MatmulBuilder::buildPackedSources(Tile tile, Value k) {
         firstSlab =
             arith::DivUIOp::create(b, tile.column, i32(kInstructionRows)),
         lastSlab = arith::SubIOp::create(b, slabsOfGroup, i32(1));
-  SmallVector<Value> slabs;
+  // The distance of each from the first one, which is constant where it can be:
+  // one address is then enough for all.
+  SmallVector<Value> distances;
   for (int64_t i = 0; i < getPackedSlabs(spec); ++i) {
-    Value slab = add(firstSlab, i32(i));
+    Value distance = i32(i);
     if (reachesBeyondColumns())
-      slab = arith::MinUIOp::create(b, slab, lastSlab);
-    slabs.push_back(toI64(add(mul(tile.group, slabsOfGroup), slab)));
+      distance = arith::MinUIOp::create(
+          b, distance, arith::SubIOp::create(b, lastSlab, firstSlab));
+    distances.push_back(toI64(distance));
   }
+  Value slab = toI64(add(mul(tile.group, slabsOfGroup), firstSlab));
   // `count` elements of `type` from element `within` of a slab of `size`.
   SmallVector<Value> sources;
+  auto multiply = [&](Value x, int64_t y) -> Value {
+    return arith::MulIOp::create(b, x, i64(y));
+  };
   auto addSources = [&](Kind kind, Type type, int64_t size, Value within) {
-    for (Value slab : slabs) {
-      Value index = arith::AddIOp::create(
-          b, arith::MulIOp::create(b, slab, i64(size)), toI64(within));
-      sources.push_back(getElement(b, getParameter(kind), type, index));
-    }
+    Value index = arith::AddIOp::create(b, multiply(slab, size), toI64(within));
+    Value first = getElement(b, getParameter(kind), type, index);
+    for (Value distance : distances)
+      sources.push_back(getElement(b, first, type, multiply(distance, size)));
   };
   int64_t slabBytes = getPackedSlabBytes(spec);
   addSources(Kind::Rhs, b.getI8Type(),
@@ -111,33 +117,33 @@ MatmulBuilder::PackedStep
 MatmulBuilder::buildPackedStep(const Consumer &consumer, Value &cursor) {
   PackedStep step;
   int64_t rows = getConsumerRows(spec), groups = getStageGroups(spec);
-  SmallVector<SharedVectorType> types = getStageVectors(spec);
+  int64_t tiles = getStageTiles(spec);
   for (int64_t stage = 0; stage < getStepStages(spec); ++stage) {
-    auto parts = RingWaitOp::create(b, ringType.getStageTypes(), ring, cursor)
-                     .getParts();
-    step.tokens.push_back(parts.front());
+    auto wait = RingWaitOp::create(b, ringType.getStageTypes(), ring, cursor);
+    llvm::append_range(step.tokens, wait.getParts().take_front(tiles));
+    ValueRange vectors = wait.getParts().drop_front(tiles);
     step.cursors.push_back(cursor);
     cursor = advance(ring, cursor);
-    // The consumer's part of a vector with so many elements for each 64 rows.
-    unsigned next = 0;
-    auto takePart = [&]() -> Value {
-      SharedVectorType type = types[next++];
-      Value vector = parts[next];
-      int64_t size = type.getSize() * rows / spec.tileColumns;
+    // The consumer's part of a vector with so many elements for each 64 rows;
+    // of that the one of tile `tile`, of `parts`.
+    auto takePart = [&](unsigned vector, int64_t tile, int64_t parts) -> Value {
+      auto type = cast<SharedVectorType>(vectors[vector].getType());
+      int64_t ofConsumer = type.getSize() * rows / spec.tileColumns,
+              size = ofConsumer / parts;
       if (size == type.getSize())
-        return vector;
-      Value offset =
-          arith::DivUIOp::create(b, mul(consumer.row, i32(size)), i32(rows));
+        return vectors[vector];
+      Value offset = arith::DivUIOp::create(
+          b, mul(consumer.row, i32(ofConsumer)), i32(rows));
+      if (tile % parts)
+        offset = add(offset, i32(tile % parts * size));
       return SubvectorOp::create(
           b, SharedVectorType::get(context, size, type.getElementType()),
-          vector, offset);
+          vectors[vector], offset);
     };
-    Value values = takePart(), scales, zeros;
-    if (spec.rhsBlockScale != ScalePlacement::None)
-      scales = takePart();
-    if (spec.rhsZeroType)
-      zeros = takePart();
-    if (scales && !foldsScales(spec) && stage == 0) {
+    bool hasScales = spec.rhsBlockScale != ScalePlacement::None;
+    int64_t groupParts = std::min(groups, tiles);
+    if (hasScales && !foldsScales(spec) && stage == 0) {
+      Value scales = takePart(1, 0, 1);
       for (int64_t group = 0; group < groups; ++group)
         for (int64_t row = 0; row < rows; row += kInstructionRows)
           step.scales.push_back(
@@ -146,12 +152,17 @@ MatmulBuilder::buildPackedStep(const Consumer &consumer, Value &cursor) {
                                                  spec.rhsScaleType),
                                scales, /*start=*/Value(),
                                row * groups + group * kInstructionRows));
-      scales = Value();
     }
-    step.operands.push_back(DequantOp::create(
-        b, OperandType::get(context, rows, getStageDepth(spec), spec.lhs),
-        values, foldsScales(spec) ? scales : Value(), zeros,
-        TypeAttr::get(spec.rhs)));
+    for (int64_t tile = 0; tile < tiles; ++tile) {
+      Value values = takePart(0, tile, tiles), scales, zeros;
+      if (hasScales && foldsScales(spec))
+        scales = takePart(1, tile, groupParts);
+      if (spec.rhsZeroType)
+        zeros = takePart(1 + hasScales, tile, groupParts);
+      step.operands.push_back(DequantOp::create(
+          b, OperandType::get(context, rows, lhsTile.getColumns(), spec.lhs),
+          values, scales, zeros, TypeAttr::get(spec.rhs)));
+    }
   }
   return step;
 }

@@ -1,29 +1,32 @@
 // RUN: moeq-opt %s --moeq-outline-kernels --canonicalize --cse --split-input-file | FileCheck %s
 
-// Packed weights: no tensor map, a bulk copy for each 64 rows of the tile, and a
-// matmul in flight while the next stage is dequantized.
+// Packed weights: no tensor map, a bulk copy for each 64 rows of the tile, and
+// matmuls in flight while the next stage is waited for. Few rows have two tiles
+// of K a stage.
 // CHECK-LABEL: llvm.func @up_grouped_matmul(
 // CHECK-COUNT-1:   llvm.byval
 // CHECK:         %[[MAPS:.*]] = moeq_gpu.tensor_map %{{.*}} : <64x64xbf16, step = 16>
 // CHECK-NOT:     moeq_gpu.tensor_map
-// CHECK:         moeq_gpu.ring.create consumers 2 : <4x[64x64xbf16, 8192xi8]>
+// CHECK:         moeq_gpu.ring.create consumers 2 : <4x[64x64xbf16, 64x64xbf16, 16384xi8]>
 // CHECK:         moeq_gpu.roles producer
-// CHECK:           %[[FIRST:.*]] = llvm.getelementptr %[[W:.*]][%
-// CHECK:           %[[SECOND:.*]] = llvm.getelementptr %[[W]][%
-// CHECK:           moeq_gpu.ring.fill %{{.*}} from(%[[MAPS]] at %{{.*}}, %{{.*}}) sources(%[[FIRST]], %[[SECOND]]) rows(%
+// CHECK:           %[[FIRST:.*]] = llvm.getelementptr %{{.*}}[%
+// CHECK:           %[[SECOND:.*]] = llvm.getelementptr %[[FIRST]][32768]
+// CHECK:           moeq_gpu.ring.fill %{{.*}} from(%[[MAPS]], %[[MAPS]] at %{{.*}}) sources(%[[FIRST]], %[[SECOND]]) rows(%
 // CHECK:         } consumers(2,
 // Few widths, the least of which is enough.
 // CHECK:           scf.index_switch
 // CHECK-NEXT:      case 1 {
-// CHECK:             moeq_gpu.subvector %{{.*}} : !moeq_gpu.vector<8192xi8> -> !moeq_gpu.vector<4096xi8>
+// CHECK:             moeq_gpu.subvector %{{.*}} : !moeq_gpu.vector<16384xi8> -> !moeq_gpu.vector<4096xi8>
 // CHECK:             %[[A:.*]] = moeq_gpu.dequant {{.*}} as i8
-// CHECK:             %[[D:.*]] = moeq_gpu.mma_rs %[[A]], %{{.*}} : <64x64xbf16>, <16x64xbf16> -> !moeq_gpu.fragment<64x16xf32>
+// CHECK:             %[[B:.*]] = moeq_gpu.dequant {{.*}} as i8
+// CHECK:             %[[C:.*]] = moeq_gpu.mma_rs %[[A]], %{{.*}} : <64x64xbf16>, <16x64xbf16> -> !moeq_gpu.fragment<64x16xf32>
+// CHECK:             %[[D:.*]] = moeq_gpu.mma_rs %[[B]], {{.*}} %[[C]]
 // CHECK:             moeq_gpu.ring.wait
 // CHECK:             %[[NEXT:.*]] = moeq_gpu.dequant
-// CHECK:             moeq_gpu.mma_wait pending 0 reading(%[[A]] : !moeq_gpu.operand<64x64xbf16>)
+// CHECK:             moeq_gpu.mma_wait pending 0 reading(%[[A]], %[[B]] :
 // CHECK:             moeq_gpu.ring.release
 // CHECK:             scf.while {{.*}} = %[[D]], %{{.*}} = %[[NEXT]]
-// CHECK-COUNT-2:       moeq_gpu.mma_rs
+// CHECK-COUNT-4:       moeq_gpu.mma_rs
 // CHECK:           case 2 {
 // CHECK:           case 4 {
 // CHECK:           default {
@@ -37,22 +40,24 @@ func.func @up(%x: memref<?x512xbf16>, %w: memref<8x512x512xi8>, %ws: memref<8x51
 // -----
 
 // Scales and zeros of groups come beside them; sums of a group, two stages, are
-// promoted. A tile beyond the last rows copies those once more.
+// promoted, in parts of as many tokens as an instruction is fast for. A tile
+// beyond the last rows copies those once more. Chunks of the epilogue are of one
+// part each.
 // CHECK-LABEL: llvm.func @groups_grouped_matmul(
-// CHECK:         moeq_gpu.ring.create consumers 2 : <4x[64x64xbf16, 4096xi8, 128xbf16, 128xi8]>
+// CHECK:         moeq_gpu.ring.create consumers 2 : <4x[144x64xbf16, 4096xi8, 128xbf16, 128xi8]>
 // CHECK:           arith.minui
 // CHECK:           sources(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) rows(%
 // CHECK:           moeq_gpu.spread {{.*}}[0] : <64xbf16> -> <64x1xbf16>
 // CHECK:           %[[A:.*]] = moeq_gpu.dequant {{.*}} as ui4 zeros(%{{.*}} : !moeq_gpu.vector<64xi8>)
 // CHECK:           %[[B:.*]] = moeq_gpu.dequant
-// CHECK:           moeq_gpu.mma_rs %[[A]]
-// CHECK:           moeq_gpu.mma_rs %[[B]]
+// CHECK-COUNT-3:   moeq_gpu.mma_rs %[[A]], {{.*}} <48x64xbf16> -> !moeq_gpu.fragment<64x48xf32>
 // CHECK:           moeq_gpu.map(
 // CHECK:             math.fma
+// CHECK:           moeq_gpu.slice %{{.*}}[0, 32] : <64x48xf32> -> <64x16xf32>
 !u = !moeq.scaled<ui4, block = [128], scale = bf16, zero = i8, packing = fragments>
 func.func @groups(%x: memref<?x512xbf16>, %w: memref<8x192x256xi8>, %ws: memref<8x192x4xbf16>, %wz: memref<8x192x4xi8>, %o: memref<9xi32>, %c: memref<?x192xbf16>) {
   moeq.grouped_matmul lhs(%x : memref<?x512xbf16>) rhs(%w, %ws, %wz : memref<8x192x256xi8>, memref<8x192x4xbf16>, memref<8x192x4xi8> as !u)
-      offsets(%o : memref<9xi32>) outs(%c : memref<?x192xbf16>) config(<tile = [64, 128], schedule = dynamic, swap_ab = true>)
+      offsets(%o : memref<9xi32>) outs(%c : memref<?x192xbf16>) config(<tile = [144, 128], schedule = dynamic, swap_ab = true>)
   return
 }
 
@@ -60,8 +65,11 @@ func.func @groups(%x: memref<?x512xbf16>, %w: memref<8x192x256xi8>, %ws: memref<
 
 // E8M0 scales are part of the weight.
 // CHECK-LABEL: llvm.func @mx_grouped_matmul(
-// CHECK:         moeq_gpu.ring.create consumers 2 : <4x[64x64xbf16, 4096xi8, 256xf8E8M0FNU]>
-// CHECK:           moeq_gpu.dequant {{.*}} as f4E2M1FN scales(%{{.*}} : !moeq_gpu.vector<128xf8E8M0FNU>)
+// CHECK:         moeq_gpu.ring.create consumers 2 : <4x[64x64xbf16, 64x64xbf16, 8192xi8, 512xf8E8M0FNU]>
+// CHECK:           %[[A:.*]] = moeq_gpu.dequant {{.*}} as f4E2M1FN scales(%{{.*}} : !moeq_gpu.vector<128xf8E8M0FNU>)
+// CHECK:           %[[B:.*]] = moeq_gpu.dequant {{.*}} as f4E2M1FN scales(%{{.*}} : !moeq_gpu.vector<128xf8E8M0FNU>)
+// CHECK:           moeq_gpu.mma_rs %[[A]]
+// CHECK:           moeq_gpu.mma_rs %[[B]]
 // CHECK-NOT:       moeq_gpu.spread
 !m = !moeq.scaled<f4E2M1FN, block = [32], scale = f8E8M0FNU, packing = fragments>
 func.func @mx(%x: memref<?x512xbf16>, %w: memref<8x128x256xi8>, %ws: memref<8x128x16xf8E8M0FNU>, %o: memref<9xi32>, %c: memref<?x128xbf16>) {
