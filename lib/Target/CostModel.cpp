@@ -31,7 +31,8 @@ static constexpr int64_t kMaxStages = 8, kMaxSwappedStages = 12;
 static constexpr int64_t kRaster = 8;
 /// The step between the numbers of rows that a tile with swapped operands has:
 /// those of wgmma's N operand.
-static constexpr int64_t kRowStep = 8, kIntegerRowStep = 16;
+static constexpr int64_t kRowStep = 8, kIntegerRowStep = 16,
+                         kPackedRowStep = 16;
 /// Rows of a tile with swapped operands whose sums are promoted, by 64 columns
 /// and by 128 a consumer: it has those of 64 columns again in flight. Columns
 /// of one without wgmma: there are two sums for each.
@@ -69,6 +70,9 @@ static constexpr double kIdleBytes = 24000;
 static constexpr double kGatheredRate = 0.92, kLaunchTime = 2;
 /// How products and copies overlap: the norm that adds their times.
 static constexpr double kOverlap = 3.4;
+/// The part of the rate of a large dense matmul that products of packed weights
+/// reach apart from dequantization.
+static constexpr double kPackedEfficiency = 1.1;
 
 /// Times that differ by less are a tie.
 static constexpr double kTie = 1.12;
@@ -81,10 +85,8 @@ static constexpr double kMicroseconds = 1e6;
 /// that are promoted wait for it.
 static double getEfficiency(ConfigAttr config, const MatmulProblem &problem) {
   bool promotes = problem.promotes;
-  // Dequantizing is hidden, but for the sums of groups and few tokens.
   if (problem.isPacked)
-    return std::min(config.getTile()[0] / 256.0, 1.0) * 0.25 +
-           (promotes ? 0.63 : 0.75);
+    return kPackedEfficiency;
   int64_t columns = config.getTile()[1];
   if (config.getSwapAb()) {
     double efficiency =
@@ -99,29 +101,58 @@ static double getEfficiency(ConfigAttr config, const MatmulProblem &problem) {
   return promotes ? 0.91 * efficiency : efficiency;
 }
 
+/// Packed weights that a multiprocessor dequantizes in a clock.
+static double getDequantizationRate(const MatmulProblem &problem) {
+  if (problem.rhsBits == 8)
+    return 42;
+  return problem.promotes ? 31 : 20; // Else E8M0 scales are part of them.
+}
+
+double MatmulCost::getLimit() const {
+  return std::max({std::hypot(tensorCore, dequantization), sharedMemory, l2});
+}
+
 double MatmulCost::getTotal() const {
-  double products =
-      waves * (std::max({tensorCore, sharedMemory, l2}) + exposed + epilogue);
+  double products = waves * (getLimit() + exposed + epilogue);
   return gather +
          std::pow(std::pow(products, kOverlap) + std::pow(memory, kOverlap),
                   1 / kOverlap);
 }
 
 StringRef MatmulCost::getBound() const {
-  double most = std::max({tensorCore, sharedMemory, l2});
-  if (memory > waves * (most + exposed + epilogue))
+  double limit = getLimit();
+  if (memory > waves * (limit + exposed + epilogue))
     return "device memory";
-  if (most == tensorCore)
-    return "tensor cores";
-  return most == l2 ? "L2" : "shared memory";
+  if (limit == l2)
+    return "L2";
+  if (limit == sharedMemory)
+    return "shared memory";
+  return dequantization > tensorCore ? "dequantization" : "tensor cores";
 }
 
-/// The bytes of a column of the weights in a stage: of packed ones, which have
-/// no more columns of K than the rows of 16 bits, with their scales.
+/// The tiles of rows of a stage (`getStageTiles` of the kernel).
+static int64_t getStageTiles(ConfigAttr config, const MatmulProblem &problem) {
+  constexpr int64_t fewRows = 128;
+  bool isShort =
+      config.getTile()[0] <= fewRows &&
+      config.getTile()[1] == config.getConsumers() * kInstructionRows;
+  return problem.hasDeepStages && isShort ? 2 : 1;
+}
+
+/// The bytes of a column of the weights beside a tile of rows: of packed ones,
+/// which have no more columns of K than the rows of 16 bits, with their scales.
 static int64_t getColumnBytes(const MatmulProblem &problem) {
   constexpr int64_t columns = kStageDepthBytes / 2, scaleBytes = 8;
   return problem.isPacked ? columns * problem.rhsBits / 8 + scaleBytes
                           : kStageDepthBytes;
+}
+
+/// The bytes of the operands of a stage with tiles of so many rows.
+static double getStageBytes(ConfigAttr config, const MatmulProblem &problem,
+                            double rows) {
+  return getStageTiles(config, problem) *
+         (rows * kStageDepthBytes +
+          config.getTile()[1] * getColumnBytes(problem));
 }
 
 int64_t moeq::getSharedMemoryBytes(const Chip &chip, ConfigAttr config,
@@ -139,9 +170,8 @@ int64_t moeq::getSharedMemoryBytes(const Chip &chip, ConfigAttr config,
   if (chip.hasWgmma)
     scales +=
         llvm::alignTo(columns * problem.stageColumnBytes, kScaleAlignment);
-  return config.getStages() *
-             (rows * kStageDepthBytes + columns * getColumnBytes(problem) +
-              scales + kBarrierBytes) +
+  return config.getStages() * (int64_t(getStageBytes(config, problem, rows)) +
+                               scales + kBarrierBytes) +
          config.getConsumers() * staging +
          (config.getSchedule() == Schedule::Persistent
               ? 0
@@ -163,7 +193,7 @@ static int64_t getPackedRows(ConfigAttr config, int64_t rows) {
   constexpr int64_t registers = 128, threads = 128;
   int64_t columns = config.getTile()[1] / config.getConsumers(),
           width = config.getTile()[0], used = width * columns / threads;
-  while (width / 2 >= rows && width % (2 * kRowStep) == 0) {
+  while (width / 2 >= rows && width % (2 * kPackedRowStep) == 0) {
     used += width / 2 * columns / threads;
     if (used > registers)
       break;
@@ -215,16 +245,22 @@ MatmulCost moeq::estimateCost(const Chip &chip, const MatmulProblem &problem,
   MatmulCost cost;
   cost.bytes = getSharedMemoryBytes(chip, config, problem);
   cost.tiles = cost.tensorCore = cost.sharedMemory = cost.l2 = cost.exposed =
-      cost.epilogue = 0;
+      cost.epilogue = cost.dequantization = 0;
   // The rows of a group are random: their mean, and a deviation to each side.
+  // Where there is code for few widths it matters how many have more than the
+  // mean: those of a quarter of the groups each.
   int64_t mean = std::max<int64_t>(problem.rows, 1);
-  int64_t deviation = problem.isGrouped ? std::llround(std::sqrt(mean)) : 0;
+  double deviation = problem.isGrouped ? std::sqrt(mean) : 0;
+  static constexpr double thirds[] = {-1, 0, 1},
+                          quarters[] = {-1.15, -0.32, 0.32, 1.15};
+  SmallVector<int64_t, 4> samples;
+  for (double by : problem.isPacked ? ArrayRef(quarters) : ArrayRef(thirds))
+    samples.push_back(
+        std::max<int64_t>(mean + std::llround(by * deviation), 1));
   double rate = (problem.multiplyBits == 8 ? chip.fp8Tflops : chip.f16Tflops) *
                 1e12 / chip.sms * getEfficiency(config, problem);
   double columnTiles = llvm::divideCeil(problem.columns, config.getTile()[1]);
   double bytes = problem.multiplyBits / 8.0;
-  SmallVector<int64_t, 3> samples{std::max<int64_t>(mean - deviation, 1), mean,
-                                  mean + deviation};
   for (int64_t sample : samples) {
     RowTiles tiles = getRowTiles(config, problem, sample);
     double part = problem.groups * tiles.count * columnTiles / samples.size();
@@ -261,6 +297,9 @@ MatmulCost moeq::estimateCost(const Chip &chip, const MatmulProblem &problem,
   for (double *term : {&cost.tensorCore, &cost.sharedMemory, &cost.l2,
                        &cost.exposed, &cost.epilogue})
     *term /= cost.tiles;
+  if (problem.isPacked)
+    cost.dequantization = kMicroseconds * columns * depth /
+                          (getDequantizationRate(problem) * kClock);
   double waves = cost.tiles / chip.sms;
   cost.waves = config.getSchedule() == Schedule::Persistent
                    ? std::ceil(waves)
@@ -270,7 +309,7 @@ MatmulCost moeq::estimateCost(const Chip &chip, const MatmulProblem &problem,
   double tileRows = config.getSwapAb() ? getRowTiles(config, problem, mean).rows
                                        : config.getTile()[0];
   double inFlight =
-      config.getStages() * (tileRows + columns) * kStageDepthBytes;
+      config.getStages() * getStageBytes(config, problem, tileRows);
   double groups = problem.groups, allRows = groups * mean;
   double rowBits = allRows * depth * problem.lhsBits;
   double traffic =
@@ -333,10 +372,9 @@ static SmallVector<Shape> getShapes(const Chip &chip,
                 rows == std::min(most, allRows.back()));
   };
   if (problem.isPacked && chip.hasWgmma) {
-    addSwapped(128, 2, {32, 64, 128, 192, 256});
+    addSwapped(128, 2, {32, 64, 80, 128, 144, 192, 256});
     // Four consumers have registers for one accumulator of 64 rows.
     problem.promotes ? addSwapped(256, 4, {32}) : addSwapped(256, 4, {32, 64});
-    addSwapped(256, 2, {32, 64});
     return shapes;
   }
   for (int64_t rows : {128, 64}) {

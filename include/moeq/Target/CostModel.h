@@ -8,20 +8,21 @@
 // An analytic model of the persistent grouped matmul kernel. Each CTA works off
 // whole output tiles; copies from device memory overlap with products:
 //
-//   products = waves * (max(tensor cores / e, shared memory, L2) + exposed
-//                       + epilogue)
+//   products = waves * (max(|tensor cores / e, dequantization|, shared memory,
+//                           L2) + exposed + epilogue)
 //   time = (products^3.6 + memory^3.6)^(1/3.6)
 //
 // The terms of `products` are those of the mean tile on one multiprocessor,
 // where rows are spread over the groups at random; e is the part of the dense
-// rate that kernels of this tile reach, and `exposed` a part of the copies of
-// weights and rows. The CTAs of a cluster copy half of the weights that they
-// share, and wait for each other a little. Consumers that take turns hide a
-// part of the epilogue. Rows that the kernel gathers slow down the products; a
-// kernel that gathers them before takes the time of their bytes. The constants
-// are fitted to some 800 times measured on an H200 (`bench/run.py --sweep`),
-// most of FP8 matmuls; docs/Performance.md has the regret. It is there to rank
-// configs.
+// rate that kernels of this tile reach, `dequantization` the time to make
+// operands of packed weights, which adds up with that of their products as the
+// sides of a right triangle, and `exposed` a part of the copies of weights and
+// rows. The CTAs of a cluster copy half of the weights that they share, and
+// wait for each other a little. Consumers that take turns hide a part of the
+// epilogue. Rows that the kernel gathers slow down the products; a kernel that
+// gathers them before takes the time of their bytes. The constants are fitted
+// to some 800 times measured on an H200 (`bench/run.py --sweep`), most of FP8
+// matmuls; docs/Performance.md has the regret. It is there to rank configs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -61,6 +62,10 @@ struct MatmulProblem {
   /// Whether the weights are packed: they are dequantized in registers, as the
   /// first operand.
   bool isPacked = false;
+  /// Whether stages of packed weights may have 128 of K: it and the groups
+  /// whose sums are promoted are multiples of that, and rows are not gathered,
+  /// or before.
+  bool hasDeepStages = false;
   /// Bytes of the scales of each row, and of each column, in a stage of K.
   int64_t stageRowBytes = 0, stageColumnBytes = 0;
   /// Whether the rows are gathered, and whether a kernel before may do that.
@@ -71,6 +76,8 @@ struct MatmulProblem {
 /// are.
 struct MatmulCost {
   double tensorCore, sharedMemory, l2, epilogue;
+  /// Making operands of packed weights, which products wait for in part.
+  double dequantization;
   /// The copies from the L2 that nothing hides.
   double exposed;
   double tiles, waves;
@@ -85,6 +92,10 @@ struct MatmulCost {
   double getTotal() const;
   /// The name of the largest term.
   StringRef getBound() const;
+
+private:
+  /// The largest term of a tile's main loop, microseconds.
+  double getLimit() const;
 };
 
 /// How a matmul is done: the config of its kernel, and whether the rows are

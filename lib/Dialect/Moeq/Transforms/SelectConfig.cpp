@@ -156,6 +156,11 @@ static MatmulProblem getProblem(OpTy op, const OperandInfo &lhs,
     problem.isPacked = true;
     // E8M0 scales are part of the weights.
     problem.promotes = !spansDepth(rhs) && !hasExponentScales(rhs);
+    constexpr int64_t deep = 2 * kPackedChunk;
+    problem.hasDeepStages = problem.depth % deep == 0 &&
+                            (!problem.isGathered || problem.canGatherBefore) &&
+                            (!problem.promotes ||
+                             rhs.scaled.getBlockOf(rank - 1, rank) % deep == 0);
   }
   problem.canCluster = problem.canSwap && !mx && !problem.isPacked;
   problem.isInteger = lhsType.isInteger();
