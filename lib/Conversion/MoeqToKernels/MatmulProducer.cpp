@@ -110,6 +110,10 @@ void MatmulBuilder::buildProducer(Region &region, bool isHelper) {
     if (isCluster() && !isHelper)
       shared = buildShared(tile, carried.count);
     Depth depth = buildDepth(tile);
+    // Unrolled, as a short loop is unless rows are gathered, copies to several
+    // CTAs need too many registers.
+    if (isCluster() && !spec.isGathered)
+      depth.stages = buildOpaque(depth.stages);
     auto fill = [&](Value k, Value cursor) -> Value {
       RingAcquireOp::create(b, ring, cursor);
       SmallVector<Value> places = buildCoordinates(tile, depth, k);
