@@ -6,80 +6,21 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from programs import (
-    ELEMENTS,
-    PER_ROW,
-    activation_options,
-    poison_scaled,
-    result_shapes,
-    width,
-)
+from programs import PER_ROW
+from quantize_cases import BLOCK, CASES, LAYOUTS, MX, on_memrefs
 from reference import formats
-from reference.quantize import PRESETS
 from reference.scaled import Format
 from test_columnwise import offsets_of, sample
-from test_kernels import memref, run
-
-MX = Format("f8E4M3FN", (32,), "f8E8M0FNU")
-BLOCK = Format("f8E4M3FN", (128,), "f32")
+from test_kernels import run
 
 
-def check(
-    x, recipe, outs, columnwise, offsets=None, rows=None, function=None, rounded="bf16",
-    grad=None, weight=None, bias_grad=False, **options,
-):  # fmt: skip
-    """Runs one op on memrefs, rows dynamic, on both: quantize, act_quant of a function, or
-    act_quant_grad of it for the gradient `grad`."""
-    features = width(x, function or "identity") if grad is None else x.shape[1]
-    arguments, body = [], ""
-    for name, values in (("grad", grad), ("input", x)):
-        if values is not None:
-            type_ = memref((None, values.shape[1]), ELEMENTS[values.dtype])
-            arguments.append((f"%{name}", type_, values))
-            body += f" {name}(%{name} : {type_})"
-    if weight is not None:
-        arguments.append(("%weight", memref((None,), "f32"), weight))
-        body += f" row_weight(%weight : {arguments[-1][1]})"
-    for name, values in (("rows", rows), ("offsets", offsets)):
-        if values is not None:
-            static = None if name == "rows" else len(values)
-            arguments.append((f"%{name}", memref((static,), "i32"), np.asarray(values, np.int32)))
-            body += f" {name}(%{name} : {arguments[-1][1]})"
-    count = len(x if rows is None else rows)
-    shapes = result_shapes(count, features, outs, columnwise, offsets)
-    names = ["outs"] * bool(outs) + ["columnwise"] * bool(columnwise)
-    for name, format, shape in zip(
-        names, [f for f in (outs, columnwise) if f], shapes, strict=True
-    ):
-        group, types = [], []
-        transposed = name == "columnwise" and format.block[-1] != 1
-        for part, array in enumerate(poison_scaled(shape, format).components()):
-            stored = ("i8" if formats.is_packed(format.value) else format.value, format.scale)
-            along_rows = transposed != (part > 0 and format.layout == "mn_major")
-            extents = [array.shape[0], None] if along_rows else [None, array.shape[1]]
-            group.append(f"%{name}{part}")
-            types.append(memref(extents, (*stored, format.zero)[part]))
-            arguments.append((group[-1], types[-1], array))
-        body += f" {name}({', '.join(group)} : {', '.join(types)} as {format})"
-    if bias_grad:
-        sums = np.full((len(offsets) - 1, features), np.nan, np.float32)
-        arguments.append(("%sums", memref(sums.shape, "f32"), sums))
-        body += f" bias_grad(%sums : {arguments[-1][1]})"
-    op = "quantize"
-    if function:
-        op = "act_quant" if grad is None else "act_quant_grad"
-        body += f" function({function}){activation_options(**options)}"
-        body += f" intermediate_round({rounded})"
-    parameters = str(PRESETS[recipe]).removeprefix("#moeq.recipe")
-    signature = ", ".join(f"{name}: {type_}" for name, type_, _ in arguments)
-    run(
-        f"func.func @f({signature}) {{\n  moeq.{op} {body} recipe({parameters})\n  return\n}}",
-        *(array for _, _, array in arguments),
-    )
+def check(x, recipe, outs, columnwise, *args, **options):
+    """Runs one op on both."""
+    text, arrays = on_memrefs(x, recipe, outs, columnwise, *args, **options)
+    run(text, *arrays)
 
 
 COUNTS = [[0], [1], [31, 0, 32], [33, 127], [0, 129, 5]]
-LAYOUTS = ("row_major", "mn_major", "padded", "swizzle_128x4")
 
 
 def rng_of(*seed):
@@ -185,3 +126,24 @@ def test_groups_of_two_steps():
     counts = rng.integers(0, 4, 70)
     row = replace(MX, groups=70)
     check(sample(rng, int(counts.sum()), 32), "te_mx", row, None, offsets_of(counts))
+
+
+def test_matrix():
+    """Each recipe, layout, orientation and op is in the cases that a GPU is compared in."""
+    assert len(CASES) >= 300
+    assert len({case.name for case in CASES}) == len(CASES)
+    blocks = [case for case in CASES if case.orientation == "row+transposed"]
+    for of in ("recipe", "layout"):
+        assert {getattr(case, of) for case in blocks} >= set(
+            ("te_mx", "ocp", "deepgemm", "vllm_group", "te", "torchao")
+            if of == "recipe"
+            else LAYOUTS
+        )
+    rows = {count for case in CASES for count in case.counts}
+    assert rows >= {0, 1, 31, 32, 33, 127, 128, 129}
+
+
+@pytest.mark.parametrize("case", CASES[3 :: len(CASES) // 16], ids=lambda case: case.name)
+def test_some_of_the_matrix(case):
+    text, arrays = case.build()
+    run(text, *arrays)
