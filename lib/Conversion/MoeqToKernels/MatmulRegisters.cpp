@@ -237,6 +237,7 @@ Value MatmulBuilder::buildPackedLoop(const Consumer &consumer, Tile tile,
     };
     // The test is at the end: where code after the loop is like that in it,
     // LLVM would join them, and leave the loop while a matmul is in flight.
+    // Unrolled, a short loop would need the registers of several iterations.
     auto loop = scf::WhileOp::create(
         b, b.getLoc(), TypeRange(ValueRange(carried)), carried,
         [&](OpBuilder &, Location, ValueRange values) {
@@ -246,7 +247,7 @@ Value MatmulBuilder::buildPackedLoop(const Consumer &consumer, Tile tile,
           Value done = add(values.back(), i32(1));
           next.append({cursor, done});
           Value goesOn = arith::CmpIOp::create(b, arith::CmpIPredicate::ult,
-                                               done, i32(count));
+                                               done, buildOpaque(i32(count)));
           scf::ConditionOp::create(b, goesOn, next);
         },
         [&](OpBuilder &, Location, ValueRange values) {
