@@ -73,14 +73,18 @@ def test_quantize_mx(format, name, shape):
     )
 
 
-@pytest.mark.parametrize("name", [n for n in PRESETS if n not in ("te_mx", "ocp")])
-def test_quantize_presets(name):
-    recipe = PRESETS[name]
+def format_of(name: str, block: int) -> Format:
+    """A type that the preset makes."""
     value = {"int8_sym": "i8", "int8_asym": "i8", "awq": "ui4", "int4_sym": "i4"}.get(
         name, "f8E4M3FN"
     )
-    zero = "i8" if recipe.zero_point == "affine" else None
-    format = Format(value, (64,), "f32", zero)
+    zero = "i8" if PRESETS[name].zero_point == "affine" else None
+    return Format(value, (block,), "f8E8M0FNU" if name in ("te_mx", "ocp") else "f32", zero)
+
+
+@pytest.mark.parametrize("name", [n for n in PRESETS if n not in ("te_mx", "ocp")])
+def test_quantize_presets(name):
+    recipe, format = PRESETS[name], format_of(name, 64)
     x = sample((16, 256), name)
     check_same(programs.quantize(x, format, recipe), quantize.quantize(x, format, recipe))
 
@@ -118,13 +122,13 @@ def test_quantize_parameters(recipe):
     check_same(programs.quantize(x, format, recipe), quantize.quantize(x, format, recipe))
 
 
-@pytest.mark.parametrize("name", ["amax", "te", "te_mx", "int8_sym"])
-def test_quantize_nonfinite(name):
-    x = sample((6, 64), name)
+@pytest.mark.parametrize("name", PRESETS)
+def test_quantize_zeros_and_nonfinite(name):
+    """Blocks of zeros, of either sign; with infinities, NaN, and both."""
+    x = sample((8, 64), name)
     x[0, 3], x[3, 40], x[4, 5], x[4, 6] = np.inf, -np.inf, np.nan, np.inf
-    recipe = PRESETS[name]
-    value = "i8" if name == "int8_sym" else "f8E4M3FN"
-    format = Format(value, (32,), "f8E8M0FNU" if name == "te_mx" else "f32")
+    x[5, :32], x[5, 32:], x[6], x[7] = 0, -0.0, np.nan, np.inf
+    recipe, format = PRESETS[name], format_of(name, 32)
     check_same(programs.quantize(x, format, recipe), quantize.quantize(x, format, recipe))
 
 
