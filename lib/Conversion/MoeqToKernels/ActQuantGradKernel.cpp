@@ -87,35 +87,21 @@ SmallVector<Value> InputGradient::fetchAt(KernelBuilder &k, Value row,
   return fetched;
 }
 
-/// The gradients, not yet rounded, of what fetchAt loaded: column by column, so
-/// that few intermediate results are there at a time.
+/// The gradients, not yet rounded, of what fetchAt loaded.
 ActivationGradient InputGradient::emit(KernelBuilder &k, ValueRange fetched,
                                        Value weight) {
   Elementwise e(k, k.getLoc());
-  auto type = dyn_cast<VectorType>(fetched[0].getType());
-  auto emitAt = [&](int64_t column) {
-    auto numberOf = [&](Value of) {
-      return k.toF32(type ? vector::ExtractOp::create(k, of, column) : of);
-    };
-    Value grad = numberOf(fetched[0]);
-    if (weight)
-      grad = e.mul(grad, weight);
-    return emitActivationGradient(e, parameters, grad, numberOf(fetched[1]),
-                                  gated ? numberOf(fetched[2]) : Value());
-  };
-  if (!type)
-    return emitAt(0);
-  SmallVector<Value> gates, ups;
-  for (int64_t column = 0; column < type.getNumElements(); ++column) {
-    ActivationGradient gradient = emitAt(column);
-    gates.push_back(gradient.gate);
+  auto emit = [&](ValueRange numbers) -> SmallVector<Value> {
+    Value grad = weight ? e.mul(numbers[0], weight) : numbers[0];
+    ActivationGradient gradient = emitActivationGradient(
+        e, parameters, grad, numbers[1], gated ? numbers[2] : Value());
     if (gated)
-      ups.push_back(gradient.up);
-  }
-  type = VectorType::get(type.getNumElements(), k.getF32Type());
-  return {vector::FromElementsOp::create(k, type, gates),
-          gated ? Value(vector::FromElementsOp::create(k, type, ups))
-                : Value()};
+      return {gradient.gate, gradient.up};
+    return {gradient.gate};
+  };
+  SmallVector<Value> gradients =
+      emitByColumn(k, fetched.take_front(gated ? 3 : 2), emit);
+  return {gradients[0], gated ? gradients[1] : Value()};
 }
 
 SmallVector<Value> InputGradient::fetch(KernelBuilder &k, Value row,

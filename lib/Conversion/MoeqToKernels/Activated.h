@@ -58,19 +58,45 @@ SmallVector<Value> fetchActivated(KernelBuilder &k, OpTy op, Value row,
           k.load(input, {row, at.up}, width)};
 }
 
+/// The f32 numbers that `emit` makes of those of `operands`, vectors of as many
+/// columns or scalars: column by column, so that few intermediate results are
+/// there at a time.
+inline SmallVector<Value>
+emitByColumn(KernelBuilder &k, ValueRange operands,
+             function_ref<SmallVector<Value>(ValueRange)> emit) {
+  auto numbersAt = [&](int64_t column) {
+    return llvm::map_to_vector(operands, [&](Value operand) {
+      bool isVector = isa<VectorType>(operand.getType());
+      return k.toF32(isVector ? vector::ExtractOp::create(k, operand, column)
+                              : operand);
+    });
+  };
+  auto type = dyn_cast<VectorType>(operands[0].getType());
+  if (!type)
+    return emit(numbersAt(0));
+  SmallVector<SmallVector<Value>> columns;
+  for (int64_t column = 0; column < type.getNumElements(); ++column)
+    columns.push_back(emit(numbersAt(column)));
+  SmallVector<Value> results;
+  for (size_t i = 0; i < columns[0].size(); ++i)
+    results.push_back(vector::FromElementsOp::create(
+        k, VectorType::get(type.getNumElements(), k.getF32Type()),
+        llvm::map_to_vector(columns, [&](auto &column) { return column[i]; })));
+  return results;
+}
+
 /// The activated numbers of what fetchActivated loaded, times `weight`, a
 /// scalar, unless that is null: f32, not yet rounded.
 template <typename OpTy>
 Value computeActivated(KernelBuilder &k, OpTy op, ValueRange fetched,
                        Value weight) {
   Elementwise e(k, k.getLoc());
-  Value value =
-      emitActivation(e, getActivationParameters(op), k.toF32(fetched[0]),
-                     fetched.size() > 1 ? k.toF32(fetched[1]) : Value());
-  if (!weight)
-    return value;
-  auto vector = dyn_cast<VectorType>(value.getType());
-  return e.mul(value, k.splat(weight, vector ? vector.getNumElements() : 1));
+  auto emit = [&](ValueRange numbers) -> SmallVector<Value> {
+    Value value = emitActivation(e, getActivationParameters(op), numbers[0],
+                                 numbers.size() > 1 ? numbers[1] : Value());
+    return {weight ? e.mul(value, weight) : value};
+  };
+  return emitByColumn(k, fetched, emit)[0];
 }
 
 /// The router weight of a row, or null.

@@ -1,7 +1,7 @@
 // REQUIRES: ptxas
 // RUN: moeq-opt %s --moeq-outline-kernels --moeq-to-ptx=format=bin | FileCheck %s
 
-// Gradients that are quantized, without a spill.
+// Activations and their gradients that are quantized, without a spill.
 
 !row = !moeq.scaled<f8E4M3FN, block = [32], scale = f8E8M0FNU, layout = swizzle_128x4, groups = 8>
 !column = !moeq.scaled<f8E4M3FN, block = [32], scale = f8E8M0FNU>
@@ -48,5 +48,16 @@ func.func @blocks(%d: memref<?x2048xbf16>, %x: memref<?x4096xbf16>, %o: memref<9
       outs(%q, %s : memref<?x4096xf8E4M3FN>, memref<?x32xf32> as !block)
       columnwise(%t, %u : memref<4096x?xf8E4M3FN>, memref<4096x?xf32> as !block)
       function(swiglu) intermediate_round(bf16) recipe(<deepgemm>)
+  return
+}
+
+// CHECK: gpu.binary @activation_kernels
+// CHECK-SAME: spill_stores = 0
+func.func @activation(%x: memref<?x8192xbf16>, %o: memref<9xi32>, %q: memref<?x4096xf8E4M3FN>, %s: memref<?x128xf8E8M0FNU>,
+    %t: memref<4096x?xf8E4M3FN>, %u: memref<4096x?xf8E8M0FNU>) {
+  moeq.act_quant input(%x : memref<?x8192xbf16>) offsets(%o : memref<9xi32>)
+      outs(%q, %s : memref<?x4096xf8E4M3FN>, memref<?x128xf8E8M0FNU> as !row)
+      columnwise(%t, %u : memref<4096x?xf8E4M3FN>, memref<4096x?xf8E8M0FNU> as !column)
+      function(geglu) intermediate_round(bf16) recipe(<te_mx>)
   return
 }
