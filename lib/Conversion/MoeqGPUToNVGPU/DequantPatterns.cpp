@@ -15,11 +15,11 @@
 // | i8 | 14 | 2^k + low bits - (2^k or 2^k + sign), with 2^k as the exponent |
 // | i4, ui4 | 11 | 2^k + code - (2^k + bias), with 2^k as the exponent |
 // | f8E4M3FN, f8E5M2 | 18 | bytes to pairs, cvt to f16, f32 and bf16 |
-// | f4E2M1FN | 19 | the bits as those of a bf16 2^-126 times as large, times
+// | f4E2M1FN | 17 | the bits as those of a bf16 2^-126 times as large, times
 // 2^126 |
 //
-// Zero points add 4 subtractions or none, E8M0 scales 4 products. Those of
-// f4E2M1FN that are at most 1 are one factor with 2^126.
+// Zero points add 4 subtractions or none, E8M0 scales 4 products and 4
+// instructions for each of two rows and each group.
 //
 //===----------------------------------------------------------------------===//
 
@@ -77,16 +77,11 @@ public:
     if (!zeros.empty())
       pairs = mapPairs<arith::SubFOp>(
           pairs, zeros, [&](Value code) { return emitZero(code); });
-    auto multiply = [&](ArrayRef<Value> by) {
-      return mapPairs<arith::MulFOp>(
-          by, codes, [&](Value code) { return emitScale(code); });
-    };
-    if (isFloat4() && !codes.empty())
-      pairs = emitScaledFloat4(pairs, codes, multiply);
-    else if (isFloat4())
+    if (isa<Float4E2M1FNType>(format))
       pairs = unbias(pairs);
-    else if (!codes.empty())
-      pairs = multiply(pairs);
+    if (!codes.empty())
+      pairs = mapPairs<arith::MulFOp>(
+          pairs, codes, [&](Value code) { return emitScale(code); });
     for (Value pair : pairs)
       registers.push_back(
           LLVM::BitcastOp::create(e.b, e.loc, e.b.getI32Type(), pair));
@@ -95,8 +90,6 @@ public:
 private:
   /// What the two rows of a thread have.
   using RowPair = std::array<Value, 2>;
-
-  bool isFloat4() const { return isa<Float4E2M1FNType>(format); }
 
   /// The bytes of chunk `index` of the vector at `rows`, for each group; none
   /// where there is no such vector.
@@ -257,9 +250,18 @@ private:
   /// one, in the places that they have in a bf16 2^-126 times as large, or in
   /// an f16 2^-14 times.
   Value emitFloat4(Value word, int64_t i) {
+    constexpr int64_t signBit = 0x8000, toSign = 12;
     int64_t lowest = element.isBF16() ? 6 : 9;
+    if (element.isBF16()) {
+      // A product has them in both places, which do not meet.
+      int64_t at = 4 * (i % 2);
+      Value nibbles = mask(shr(word, 8 * (i / 2)), 0xf << at);
+      return asPair(
+          mask(e.mul(nibbles, (1 << (lowest - at)) + (1 << (toSign - at))),
+               signBit | 7 << lowest));
+    }
     Value magnitude = mask(shrOrShl(word, 4 * i - lowest), 7 << lowest);
-    Value sign = mask(shrOrShl(word, 4 * i - 12), 0x8000);
+    Value sign = mask(shrOrShl(word, 4 * i - toSign), signBit);
     return asPair(e.bitOr(magnitude, sign));
   }
 
@@ -271,41 +273,13 @@ private:
     });
   }
 
-  /// Scales up to 1 and 2^126 are one factor, which bf16 has; where the warp
-  /// has a larger one, they are two.
-  SmallVector<Value>
-  emitScaledFloat4(ArrayRef<Value> pairs, ArrayRef<RowPair> codes,
-                   function_ref<SmallVector<Value>(ArrayRef<Value>)> multiply) {
-    constexpr int64_t one = 127;
-    Value all = codes[0][0];
-    for (RowPair ofRows : codes)
-      for (Value code : ofRows)
-        all = e.bitOr(all, code);
-    Value isLarge = e.compare(arith::CmpIPredicate::ugt, all, e.i32(one));
-    Value isSmall = e.equal(e.ballot(isLarge), 0);
-    SmallVector<Type> types(pairs.size(), pairType);
-    auto split = scf::IfOp::create(e.b, e.loc, types, isSmall,
-                                   /*withElseRegion=*/true);
-    OpBuilder::InsertionGuard guard(e.b);
-    e.b.setInsertionPointToStart(split.thenBlock());
-    auto emitFactor = [&](Value code) {
-      return asPair(e.add(e.mul(code, twice(1 << kFractionBits)),
-                          twice(126 << kFractionBits)));
-    };
-    SmallVector<Value> scaled =
-        mapPairs<arith::MulFOp>(pairs, codes, emitFactor);
-    scf::YieldOp::create(e.b, e.loc, scaled);
-    e.b.setInsertionPointToStart(split.elseBlock());
-    scf::YieldOp::create(e.b, e.loc, multiply(unbias(pairs)));
-    return SmallVector<Value>(split.getResults());
-  }
-
-  /// 2^(code - 127) as a bf16 in both halves: a NaN for 255, and for 0 the
-  /// subnormal half of the least normal one.
+  /// 2^(code - 127) as a bf16 in both halves. That of 0 is the subnormal half
+  /// of the least normal one; the infinity of 255, times 0, is a NaN.
   Value emitScale(Value code) {
-    Value isEdge = e.equal(e.bitAnd(e.add(code, 1), e.i32(0xfe)), 0);
-    Value half = e.select(isEdge, e.i32(twice(0x40)), e.i32(0));
-    return asPair(e.bitOr(e.mul(code, twice(1 << kFractionBits)), half));
+    Value power = asPair(
+        e.max(e.mul(code, twice(1 << kFractionBits)), e.i32(twice(0x40))));
+    Value zero = arith::MulFOp::create(e.b, e.loc, power, pairOf(0));
+    return arith::AddFOp::create(e.b, e.loc, power, zero);
   }
 
   /// A signed byte as a float in both halves.
