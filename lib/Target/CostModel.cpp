@@ -372,9 +372,10 @@ static SmallVector<Shape> getShapes(const Chip &chip,
                 rows == std::min(most, allRows.back()));
   };
   if (problem.isPacked && chip.hasWgmma) {
-    addSwapped(128, 2, {32, 64, 80, 128, 144, 192, 256});
+    addSwapped(128, 2, {64, 80, 128, 144, 192, 256});
     // Four consumers have registers for one accumulator of 64 rows.
-    problem.promotes ? addSwapped(256, 4, {32}) : addSwapped(256, 4, {32, 64});
+    if (!problem.promotes)
+      addSwapped(256, 4, {64});
     return shapes;
   }
   for (int64_t rows : {128, 64}) {
