@@ -105,6 +105,12 @@ COMPARE_I = [
 ]  # fmt: skip
 
 
+def compare_i(predicate, a, b):
+    """arith.cmpi by its number, the unsigned ones last."""
+    a, b = (a, b) if predicate < 6 else (unsigned(a), unsigned(b))
+    return COMPARE_I[predicate](a, b)
+
+
 def compare_f(predicate, a, b):
     """arith.cmpf by its number: ordered ones 1 to 7, unordered ones 8 to 14."""
     nan = np.isnan(a) | np.isnan(b)
@@ -153,9 +159,11 @@ REDUCE = {"add": np.add, "maximumf": np.maximum, "minimumf": np.minimum, "maxui"
 
 
 class Machine:
-    """Runs the functions of a module on NumPy arrays, in place."""
+    """Runs the functions of a module on NumPy arrays, in place. The host takes all
+    branches as `branch` says, where it is not None."""
 
-    def __init__(self, text):
+    def __init__(self, text, branch=None):
+        self.branch = branch
         self.functions, self.globals = {}, {}
         self.shared_image = np.zeros(0, np.uint8)  # What a CTA finds in shared memory.
         self.memory = Memory()
@@ -233,8 +241,16 @@ class Machine:
             element = np.dtype(DTYPES[element_of_memref(op.result_types[0])])
             place = np.dot(offsets, [int(np.prod(shape[i + 1 :])) for i in range(len(shape))])
             self.host[op.results[0]] = (address + int(place) * element.itemsize, sizes)
-        elif op.name in ("memref.dealloc", "func.return"):
+        elif op.name in ("memref.dealloc", "func.return", "scf.yield"):
             pass
+        elif op.name == "scf.if":
+            taken = values[0] if self.branch is None else self.branch
+            for block in op.regions[0 if taken else 1]:
+                for inner in block.ops:
+                    self.host_op(inner)
+        elif op.name == "arith.cmpi":
+            left, right = (np.array(v) for v in values)
+            self.host[op.results[0]] = bool(compare_i(integer(op, "predicate"), left, right))
         elif op.name == "arith.index_cast":
             self.host[op.results[0]] = values[0]
         elif op.name == "gpu.launch_func":
@@ -469,9 +485,7 @@ class Cta(TensorCta):
         return [np.full(shape, parse_number(text, element), DTYPES[element])]
 
     def arith_cmpi(self, op, operands, mask):
-        predicate = integer(op, "predicate")
-        a, b = operands if predicate < 6 else map(unsigned, operands)
-        return [COMPARE_I[predicate](a, b)]
+        return [compare_i(integer(op, "predicate"), *operands)]
 
     def arith_cmpf(self, op, operands, mask):
         return [compare_f(integer(op, "predicate"), *operands)]

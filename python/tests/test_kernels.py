@@ -17,14 +17,15 @@ from simt import Machine
 OUTLINE = "moeq-outline-kernels,canonicalize,cse"
 
 
-def run(text: str, *arrays) -> None:
-    """Runs the kernels of @f of `text` on arrays, those that it writes in place. The
-    loops that the CPU runs give the same bits."""
+def run(text: str, *arrays, branch=None) -> None:
+    """Runs the kernels of @f of `text` on arrays, those that it writes in place; where the
+    host branches, those of `branch` unless it is None. The loops that the CPU runs give the
+    same bits."""
     on_cpu = [array.copy() for array in arrays]
     names = [f"arg{i}" for i in range(len(arrays))]
     moeq.run(moeq.parse(text), "f", dict(zip(names, on_cpu, strict=True)))
     module = moeq.parse(text).run_pipeline(OUTLINE)
-    Machine(module.print(generic=True)).run("f", arrays)
+    Machine(module.print(generic=True), branch).run("f", arrays)
     for name, array, other in zip(names, arrays, on_cpu, strict=True):
         compare.assert_same(array, other, name)
 

@@ -14,10 +14,11 @@ from test_columnwise import offsets_of, sample
 from test_kernels import run
 
 
-def check(x, recipe, outs, columnwise, *args, **options):
-    """Runs one op on both."""
+def check(x, recipe, outs, columnwise, *args, few=None, **options):
+    """Runs one op on both: by the kernel for few numbers or that for many, or by either as
+    their count says."""
     text, arrays = on_memrefs(x, recipe, outs, columnwise, *args, **options)
-    run(text, *arrays)
+    run(text, *arrays, branch=few)
 
 
 COUNTS = [[0], [1], [31, 0, 32], [33, 127], [0, 129, 5]]
@@ -32,7 +33,8 @@ def rng_of(*seed):
 @pytest.mark.parametrize(("recipe", "format"), [("te_mx", MX), ("deepgemm", BLOCK)])
 def test_groups(recipe, format, columnwise, layout):
     rng = rng_of(recipe, columnwise, layout)
-    for counts, columns in zip(COUNTS, (64, 256, 33, 296, 40), strict=True):
+    for i, (counts, columns) in enumerate(zip(COUNTS, (64, 256, 33, 296, 40), strict=True)):
+        few = (i + LAYOUTS.index(layout)) % 2 == 0
         row = replace(format, layout=layout, groups=len(counts))
         column = {
             None: None,
@@ -40,7 +42,7 @@ def test_groups(recipe, format, columnwise, layout):
             "transposed": replace(row, groups=0),
         }[columnwise]
         x = sample(rng, sum(counts) + 2, columns)
-        check(x, recipe, row, column, offsets_of(counts))
+        check(x, recipe, row, column, offsets_of(counts), few=few)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -48,17 +50,19 @@ def test_groups(recipe, format, columnwise, layout):
 def test_without_groups(transposed, layout):
     rng = rng_of(layout)
     row = replace(MX, layout=layout)
-    for rows, columns in ((70, 264), (1, 31), (128, 64)):
+    for i, (rows, columns) in enumerate(((70, 264), (1, 31), (128, 64))):
         column = row if transposed else replace(row, block=(32, 1))
-        check(sample(rng, rows, columns), "te_mx", row, column)
+        few = (i + LAYOUTS.index(layout)) % 2 == 0
+        check(sample(rng, rows, columns), "te_mx", row, column, few=few)
 
 
+@pytest.mark.parametrize("few", [False, True])
 @pytest.mark.parametrize("element", ["f32", "f16", "bf16"])
 @pytest.mark.parametrize("recipe", ["ocp", "te_mx"])
-def test_elements(recipe, element):
+def test_elements(recipe, element, few):
     rng = rng_of(recipe, element)
-    check(sample(rng, 37, 72, element), recipe, MX, replace(MX, block=(32, 1)))
-    check(sample(rng, 37, 72, element), recipe, None, MX)
+    check(sample(rng, 37, 72, element), recipe, MX, replace(MX, block=(32, 1)), few=few)
+    check(sample(rng, 37, 72, element), recipe, None, MX, few=few)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -97,16 +101,17 @@ def test_recipes(recipe, block):
     rng = rng_of(recipe)
     format = Format("f8E5M2" if block == 64 else "f8E4M3FN", (block,))
     x = sample(rng, 140, 136)
-    check(x, recipe, format, format, offsets_of([1, 130]))
+    check(x, recipe, format, format, offsets_of([1, 130]), few=recipe != "te")
 
 
-def test_gathered_rows():
+@pytest.mark.parametrize("few", [False, True])
+def test_gathered_rows(few):
     rng = rng_of("gathered")
     rows = rng.integers(0, 9, 70).astype(np.int32)
     rows[[3, 40, 69]] = -1
     x = sample(rng, 9, 64)
-    check(x, "te_mx", MX, replace(MX, block=(32, 1), groups=2), offsets_of([35, 33]), rows)
-    check(x, "te_mx", MX, MX, offsets_of([35, 33]), rows)
+    check(x, "te_mx", MX, replace(MX, block=(32, 1), groups=2), offsets_of([35, 33]), rows, few=few)
+    check(x, "te_mx", MX, MX, offsets_of([35, 33]), rows, few=few)
 
 
 @pytest.mark.parametrize("function", ["swiglu", "srelu", "geglu"])
@@ -117,15 +122,18 @@ def test_act_quant(function, rounded):
     x[5] *= np.float32(1e4)
     offsets = offsets_of([40, 0, 31])
     row = replace(MX, layout="swizzle_128x4", groups=3)
-    check(x, "te_mx", row, MX, offsets, function=function, rounded=rounded)
+    few = rounded == "f16"
+    check(x, "te_mx", row, MX, offsets, function=function, rounded=rounded, few=few)
+    check(x, "te_mx", MX, None, offsets, function=function, rounded=rounded, few=not few)
 
 
-def test_groups_of_two_steps():
+@pytest.mark.parametrize("few", [False, True])
+def test_groups_of_two_steps(few):
     """More groups than a warp has lanes."""
     rng = rng_of("many")
     counts = rng.integers(0, 4, 70)
     row = replace(MX, groups=70)
-    check(sample(rng, int(counts.sum()), 32), "te_mx", row, None, offsets_of(counts))
+    check(sample(rng, int(counts.sum()), 32), "te_mx", row, None, offsets_of(counts), few=few)
 
 
 def test_matrix():

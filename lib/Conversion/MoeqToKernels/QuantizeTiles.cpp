@@ -31,8 +31,8 @@ static constexpr int64_t kPiece = 16;
 TileQuantizer::TileQuantizer(Operation *op, gpu::GPUModuleOp module,
                              const QuantizeSource &source,
                              const QuantizeResults &results, RecipeAttr recipe,
-                             TileShape shape)
-    : source(source), shape(shape), k(module, op, shape.threads()),
+                             TileShape shape, StringRef suffix)
+    : source(source), shape(shape), k(module, op, shape.threads(), suffix),
       e(k, k.getLoc()), chunks(k, source.element), sums(results.sums),
       hasWholeChunks(source.width >= kChunk) {
   if (results.rowwise)
@@ -419,7 +419,8 @@ int64_t TileQuantizer::getScratchBytes() {
   return bytes;
 }
 
-void TileQuantizer::build() {
+void TileQuantizer::build(const OpBuilder &hostBuilder) {
+  k.host().restoreInsertionPoint(hostBuilder.saveInsertionPoint());
   k.setMinBlocks(shape.minBlocks());
   Value columnTiles = k.ceilDivU(countToCover(k, false, /*ofRows=*/false),
                                  k.index(shape.columns()));

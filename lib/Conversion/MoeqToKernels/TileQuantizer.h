@@ -81,8 +81,9 @@ class TileQuantizer {
 public:
   TileQuantizer(Operation *op, gpu::GPUModuleOp module,
                 const QuantizeSource &source, const QuantizeResults &results,
-                RecipeAttr recipe, TileShape shape);
-  void build();
+                RecipeAttr recipe, TileShape shape, StringRef suffix = {});
+  /// Builds the kernel, and its launch where `host` is.
+  void build(const OpBuilder &host);
   /// Of the op's sums, those of blocks of padded rows.
   Value getPartialSums() const { return partialSums; }
 

@@ -12,11 +12,19 @@
 
 #include "TileQuantizer.h"
 
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
 using namespace mlir;
 using namespace mlir::moeq;
 
-/// The chunks of a lane, at most, and the warps of a CTA where that is free.
+/// The chunks of a row that a lane has, at most, and the warps of a CTA where
+/// that is free.
 static constexpr int64_t kLaneChunks = 4, kMaxWarps = 16;
+
+/// The rows of a lane where blocks are no rows, and from how many codes on it
+/// has so many.
+static constexpr int64_t kLaneRows = 4, kFewCodes = 3 << 20;
 
 /// A lane has two chunks of a row of up to so many, so that four warps share it
 /// rather than two, with fewer registers each.
@@ -74,52 +82,91 @@ static TileShape getRowShape(int64_t columns) {
   return {warps, warps * kWarpSize, 1, laneChunks, /*spansRows=*/true};
 }
 
-/// The shape where blocks are parts of rows or columns.
+/// The shape where blocks are parts of rows or columns; `isSpread` that for few
+/// numbers, in which more threads have a row or two each.
 static TileShape getBlockShape(const QuantizeSource &source,
                                const QuantizeResult &rowwise,
-                               const QuantizeResult &columnwise) {
-  int64_t lanes = kWarpSize, rows = 32;
+                               const QuantizeResult &columnwise,
+                               bool isSpread) {
+  int64_t lanes = kWarpSize, rows = isSpread ? 8 : 32, laneRows = kLaneRows;
+  if (isSpread)
+    laneRows = columnwise ? 2 : 1;
   if (columnwise) {
     bool isTransposed = columnwise.format.getBlockOf(1, 2) != 1;
     rows = columnwise.format.getBlockOf(isTransposed, 2);
     // Transposed codes are stored by 64 bytes at least.
-    if (isTransposed)
+    if (isTransposed && !isSpread)
       rows = std::max<int64_t>(rows, 64);
-    if (rows > 32)
+    if (rows > 32 || isSpread)
       lanes = 16;
   }
   int64_t places = source.placesOfTurn;
   if (rowwise)
     places = std::max(places, rowwise.format.getBlockOf(1, 2));
   lanes = std::max(lanes, places / kChunk);
-  int64_t warps = rows * lanes / (kLaneChunks * kWarpSize);
+  int64_t warps = rows * lanes / (laneRows * kWarpSize);
   int64_t more = std::max<int64_t>(warps / kMaxWarps, 1);
-  TileShape shape = {warps / more, lanes, kLaneChunks * more, /*laneChunks=*/1};
+  TileShape shape = {warps / more, lanes, laneRows * more, /*laneChunks=*/1};
   shape.isLight = source.isLight && more == 1 &&
                   source.element.getIntOrFloatBitWidth() == 16;
   return shape;
 }
 
-static TileShape getTileShape(const QuantizeSource &source,
-                              const QuantizeResult &rowwise,
-                              const QuantizeResult &columnwise) {
-  if (rowwise && ShapedType::isDynamic(rowwise.format.getBlockOf(1, 2)))
-    return getRowShape(source.staticColumns);
-  return getBlockShape(source, rowwise, columnwise);
+/// Whether so few codes are made that all CTAs of the spread shape are at work
+/// at once or nearly so, on the host.
+static Value hasFewCodes(OpBuilder &b, Location loc, Value codes) {
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(b, loc, value);
+  };
+  Value count = constant(1);
+  for (int64_t dim : {0, 1})
+    count = b.createOrFold<arith::MulIOp>(
+        loc, count, b.createOrFold<memref::DimOp>(loc, codes, dim));
+  return b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, count,
+                                       constant(kFewCodes));
 }
 
 void moeq::buildQuantizeTiles(Operation *op, gpu::GPUModuleOp module,
                               const QuantizeSource &source,
                               const QuantizeResults &results,
                               RecipeAttr recipe) {
-  TileQuantizer quantizer(
-      op, module, source, results, recipe,
-      getTileShape(source, results.rowwise, results.columnwise));
-  quantizer.build();
-  if (!results.sums)
+  const QuantizeResult &rowwise = results.rowwise,
+                       &columnwise = results.columnwise;
+  OpBuilder host(op);
+  auto buildOne = [&](TileShape shape) {
+    TileQuantizer quantizer(op, module, source, results, recipe, shape);
+    quantizer.build(host);
+    return quantizer.getPartialSums();
+  };
+  if (rowwise && ShapedType::isDynamic(rowwise.format.getBlockOf(1, 2))) {
+    buildOne(getRowShape(source.staticColumns));
     return;
-  Value partials = quantizer.getPartialSums();
-  buildSumsOfBlocks(op, module, source.offsets, partials, results.sums);
-  OpBuilder builder(op);
-  memref::DeallocOp::create(builder, op->getLoc(), partials);
+  }
+  TileShape shape = getBlockShape(source, rowwise, columnwise, false),
+            spread = getBlockShape(source, rowwise, columnwise, true);
+  if (results.sums) {
+    Value partials = buildOne(shape);
+    buildSumsOfBlocks(op, module, source.offsets, partials, results.sums);
+    memref::DeallocOp::create(host, op->getLoc(), partials);
+    return;
+  }
+  // Gradients are those of many rows.
+  if (spread.laneRows == shape.laneRows || isa<ActQuantGradOp>(op)) {
+    buildOne(shape);
+    return;
+  }
+  Value isFew =
+      hasFewCodes(host, op->getLoc(), (rowwise ? rowwise : columnwise).outs[0]);
+  if (std::optional<int64_t> isKnown = getConstantIntValue(isFew)) {
+    buildOne(*isKnown ? spread : shape);
+    return;
+  }
+  TileQuantizer ofMany(op, module, source, results, recipe, shape),
+      ofFew(op, module, source, results, recipe, spread, "few");
+  auto branch = scf::IfOp::create(host, op->getLoc(), isFew,
+                                  /*withElseRegion=*/true);
+  OpBuilder thenHost = branch.getThenBodyBuilder(),
+            elseHost = branch.getElseBodyBuilder();
+  ofFew.build(thenHost);
+  ofMany.build(elseHost);
 }

@@ -111,7 +111,8 @@ func.func @tensor(%x: memref<?x512xbf16>, %q: memref<?x512xf8E4M3FN>, %s: memref
 
 // -----
 
-// Blocks inside of a row: 16 threads have one, and find its scale together.
+// Blocks inside of a row: 16 threads have one, and find its scale together. A
+// thread has 4 rows, or one where there are fewer than 3 Mi codes.
 
 !b = !moeq.scaled<f8E4M3FN, block = [128], scale = f32>
 
@@ -119,9 +120,47 @@ func.func @tensor(%x: memref<?x512xbf16>, %q: memref<?x512xf8E4M3FN>, %s: memref
 // CHECK-COUNT-4: nvvm.shfl.sync bfly
 // CHECK-NOT: nvvm.barrier
 // CHECK: llvm.return
+// CHECK-LABEL: func.func @blocks
+// CHECK-SAME: %[[Q:[^:]*]]: memref<?x512xf8E4M3FN>
+// CHECK-DAG: %[[ROWS:.*]] = memref.dim %[[Q]], %c0
+// CHECK-DAG: %[[MANY:.*]] = arith.constant 3145728 : index
+// CHECK: %[[COUNT:.*]] = arith.muli %[[ROWS]], %c512
+// CHECK: %[[FEW:.*]] = arith.cmpi ult, %[[COUNT]], %[[MANY]]
+// CHECK: scf.if %[[FEW]] {
+// CHECK: arith.ceildivui %{{.*}}, %c8
+// CHECK: gpu.launch_func @blocks_kernels::@blocks_quantize_few blocks
+// CHECK: } else {
+// CHECK: arith.ceildivui %{{.*}}, %c32
+// CHECK: gpu.launch_func @blocks_kernels::@blocks_quantize blocks
 func.func @blocks(%x: memref<?x512xbf16>, %q: memref<?x512xf8E4M3FN>, %s: memref<?x4xf32>) {
   moeq.quantize input(%x : memref<?x512xbf16>)
       outs(%q, %s : memref<?x512xf8E4M3FN>, memref<?x4xf32> as !b) recipe(<deepgemm>)
+  return
+}
+
+// -----
+
+// Where the number of codes is known there is one of the two.
+
+!b = !moeq.scaled<f8E4M3FN, block = [128], scale = f32>
+
+// CHECK-LABEL: func.func @few
+// CHECK-NOT: scf.if
+// CHECK: gpu.launch_func @few_kernels::@few_quantize blocks in (%c128, {{.*}}
+// CHECK-NOT: gpu.launch_func
+func.func @few(%x: memref<512x512xbf16>, %q: memref<512x512xf8E4M3FN>, %s: memref<512x4xf32>) {
+  moeq.quantize input(%x : memref<512x512xbf16>)
+      outs(%q, %s : memref<512x512xf8E4M3FN>, memref<512x4xf32> as !b) recipe(<deepgemm>)
+  return
+}
+
+// CHECK-LABEL: func.func @many
+// CHECK-NOT: scf.if
+// CHECK: gpu.launch_func @many_kernels::@many_quantize blocks in (%c512, {{.*}}
+// CHECK-NOT: gpu.launch_func
+func.func @many(%x: memref<8192x512xbf16>, %q: memref<8192x512xf8E4M3FN>, %s: memref<8192x4xf32>) {
+  moeq.quantize input(%x : memref<8192x512xbf16>)
+      outs(%q, %s : memref<8192x512xf8E4M3FN>, memref<8192x4xf32> as !b) recipe(<deepgemm>)
   return
 }
 
