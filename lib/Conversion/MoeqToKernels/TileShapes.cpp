@@ -24,7 +24,7 @@ static constexpr int64_t kLaneChunks = 4, kMaxWarps = 16;
 
 /// The rows of a lane where blocks are no rows, and from how many codes on it
 /// has so many.
-static constexpr int64_t kLaneRows = 4, kFewCodes = 3 << 20;
+static constexpr int64_t kLaneRows = 4, kFewCodes = 7 << 19;
 
 /// A lane has two chunks of a row of up to so many, so that four warps share it
 /// rather than two, with fewer registers each.
@@ -112,16 +112,26 @@ static TileShape getBlockShape(const QuantizeSource &source,
   return shape;
 }
 
-/// Whether so few codes are made that all CTAs of the spread shape are at work
-/// at once or nearly so, on the host.
-static Value hasFewCodes(OpBuilder &b, Location loc, Value codes) {
+/// Whether tiles cover so few codes, with the padding of groups by `offsets`,
+/// that all CTAs of the spread shape are at work at once or nearly so, on the
+/// host.
+static Value coverFewCodes(OpBuilder &b, Location loc, Value codes,
+                           Value offsets) {
   auto constant = [&](int64_t value) -> Value {
     return arith::ConstantIndexOp::create(b, loc, value);
   };
-  Value count = constant(1);
-  for (int64_t dim : {0, 1})
-    count = b.createOrFold<arith::MulIOp>(
-        loc, count, b.createOrFold<memref::DimOp>(loc, codes, dim));
+  auto size = [&](Value memref, int64_t dim) {
+    return b.createOrFold<memref::DimOp>(loc, memref, dim);
+  };
+  Value rows = size(codes, 0);
+  if (offsets) {
+    Value groups =
+        b.createOrFold<arith::SubIOp>(loc, size(offsets, 0), constant(1));
+    rows = b.createOrFold<arith::AddIOp>(
+        loc, rows,
+        b.createOrFold<arith::MulIOp>(loc, groups, constant(kPaddedRows)));
+  }
+  Value count = b.createOrFold<arith::MulIOp>(loc, rows, size(codes, 1));
   return b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, count,
                                        constant(kFewCodes));
 }
@@ -155,8 +165,11 @@ void moeq::buildQuantizeTiles(Operation *op, gpu::GPUModuleOp module,
     buildOne(shape);
     return;
   }
-  Value isFew =
-      hasFewCodes(host, op->getLoc(), (rowwise ? rowwise : columnwise).outs[0]);
+  bool isPadded = rowwise && source.offsets &&
+                  (columnwise || rowwise.format.getGroups() != 0);
+  Value isFew = coverFewCodes(host, op->getLoc(),
+                              (rowwise ? rowwise : columnwise).outs[0],
+                              isPadded ? source.offsets : Value());
   if (std::optional<int64_t> isKnown = getConstantIntValue(isFew)) {
     buildOne(*isKnown ? spread : shape);
     return;

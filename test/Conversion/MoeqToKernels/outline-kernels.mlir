@@ -112,7 +112,7 @@ func.func @tensor(%x: memref<?x512xbf16>, %q: memref<?x512xf8E4M3FN>, %s: memref
 // -----
 
 // Blocks inside of a row: 16 threads have one, and find its scale together. A
-// thread has 4 rows, or one where there are fewer than 3 Mi codes.
+// thread has 4 rows, or one where there are fewer than 3.5 Mi codes.
 
 !b = !moeq.scaled<f8E4M3FN, block = [128], scale = f32>
 
@@ -123,7 +123,7 @@ func.func @tensor(%x: memref<?x512xbf16>, %q: memref<?x512xf8E4M3FN>, %s: memref
 // CHECK-LABEL: func.func @blocks
 // CHECK-SAME: %[[Q:[^:]*]]: memref<?x512xf8E4M3FN>
 // CHECK-DAG: %[[ROWS:.*]] = memref.dim %[[Q]], %c0
-// CHECK-DAG: %[[MANY:.*]] = arith.constant 3145728 : index
+// CHECK-DAG: %[[MANY:.*]] = arith.constant 3670016 : index
 // CHECK: %[[COUNT:.*]] = arith.muli %[[ROWS]], %c512
 // CHECK: %[[FEW:.*]] = arith.cmpi ult, %[[COUNT]], %[[MANY]]
 // CHECK: scf.if %[[FEW]] {
