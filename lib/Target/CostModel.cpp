@@ -39,8 +39,10 @@ static constexpr int64_t kRowStep = 8, kIntegerRowStep = 16,
 static constexpr int64_t kMaxPromotedRows = 192, kMaxPromotedWideRows = 128,
                          kMaxPromotedColumns = 128;
 /// The same of packed weights: beside an accumulator there is the sum of a
-/// part.
-static constexpr int64_t kMaxPackedPromotedRows = 192;
+/// part. Where K is shorter than kFewParts, code for a part or two each needs
+/// the registers of wide tiles, and ptxas serializes their wgmma.
+static constexpr int64_t kMaxPackedPromotedRows = 192, kFewParts = 512,
+                         kMaxFewPartsRows = 64;
 /// The clock under a tensor-core load on an H200, Hz; taken for other chips
 /// too.
 static constexpr double kClock = 1.55e9;
@@ -361,10 +363,11 @@ static SmallVector<Shape> getShapes(const Chip &chip,
         (problem.isPacked && problem.promotes && isWide))
       return;
     int64_t most = allRows.back();
-    if (problem.promotes)
-      most = problem.isPacked ? kMaxPackedPromotedRows
-             : isWide         ? kMaxPromotedWideRows
-                              : kMaxPromotedRows;
+    if (problem.promotes && problem.isPacked)
+      most =
+          problem.depth < kFewParts ? kMaxFewPartsRows : kMaxPackedPromotedRows;
+    else if (problem.promotes)
+      most = isWide ? kMaxPromotedWideRows : kMaxPromotedRows;
     for (int64_t rows : allRows)
       if (rows <= most)
         add({rows, columns, consumers, true},
