@@ -41,8 +41,7 @@ TileQuantizer::TileQuantizer(Operation *op, gpu::GPUModuleOp module,
   if (results.columnwise)
     columnwise.emplace(results.columnwise, recipe, /*isColumnwise=*/true,
                        source.offsets != nullptr);
-  hasPaddedRows = source.offsets &&
-                  (columnwise || sums || rowwise->format.getGroups() != 0);
+  hasPaddedRows = coversPadding(source, results);
   // No scales are there for more columns than the source has.
   Value covered = countToCover(k.host(), /*onHost=*/true, /*ofRows=*/false);
   hasAllColumns = source.staticColumns > 0 &&

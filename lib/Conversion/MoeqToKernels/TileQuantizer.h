@@ -53,6 +53,10 @@ struct TileShape {
   }
 };
 
+/// Whether tiles cover the rows of groups with their padding.
+bool coversPadding(const QuantizeSource &source,
+                   const QuantizeResults &results);
+
 /// What the kernel knows of a result.
 struct TileResult {
   TileResult(const QuantizeResult &result, RecipeAttr recipe, bool isColumnwise,

@@ -112,6 +112,12 @@ static TileShape getBlockShape(const QuantizeSource &source,
   return shape;
 }
 
+bool moeq::coversPadding(const QuantizeSource &source,
+                         const QuantizeResults &results) {
+  return source.offsets && (results.columnwise || results.sums ||
+                            results.rowwise.format.getGroups() != 0);
+}
+
 /// Whether tiles cover so few codes, with the padding of groups by `offsets`,
 /// that all CTAs of the spread shape are at work at once or nearly so, on the
 /// host.
@@ -165,8 +171,8 @@ void moeq::buildQuantizeTiles(Operation *op, gpu::GPUModuleOp module,
     buildOne(shape);
     return;
   }
-  bool isPadded = rowwise && source.offsets &&
-                  (columnwise || rowwise.format.getGroups() != 0);
+  // Transposed codes have the padding.
+  bool isPadded = rowwise && coversPadding(source, results);
   Value isFew = coverFewCodes(host, op->getLoc(),
                               (rowwise ? rowwise : columnwise).outs[0],
                               isPadded ? source.offsets : Value());
