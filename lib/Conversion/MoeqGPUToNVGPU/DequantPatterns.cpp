@@ -14,7 +14,8 @@
 // |---|---|---|
 // | i8 | 14 | 2^k + low bits - (2^k or 2^k + sign), with 2^k as the exponent |
 // | i4, ui4 | 11 | 2^k + code - (2^k + bias), with 2^k as the exponent |
-// | f8E4M3FN, f8E5M2 | 18 | bytes to pairs, cvt to f16, f32 and bf16 |
+// | f8E4M3FN | 18 | cvt to f16, then to f32, of which upper halves are bf16 |
+// | f8E5M2 | 16 | bytes as upper ones of f16, then the same |
 // | f4E2M1FN | 17 | the bits as those of a bf16 2^-126 times as large, times
 // 2^126 |
 //
@@ -45,7 +46,7 @@ public:
   Dequantizer(Emitter &e, DequantOp op, Value values, Value scales, Value zeros)
       : e(e), format(op.getFormat()),
         element(op.getResult().getType().getElementType()),
-        pairType(VectorType::get({2}, element)), values(values) {
+        pairType(pairTypeOf(element)), values(values) {
     auto getGroups = [&](TypedValue<SharedVectorType> vector) {
       return vector.getType().getSize() / op.getResult().getType().getRows();
     };
@@ -170,10 +171,16 @@ private:
                /*operand_attrs=*/ArrayAttr())
         .getResult(0);
   }
+  /// The bytes of two words, the lower one's first, that `selector` names.
+  Value permute(Value low, Value high, int64_t selector) {
+    return NVVM::PermuteOp::create(e.b, e.loc, e.b.getI32Type(), low, high,
+                                   e.i32(selector), NVVM::PermuteMode::DEFAULT);
+  }
   /// 16 bits in both halves of a word.
   static int64_t twice(int64_t bits) {
     return static_cast<int32_t>(static_cast<uint32_t>(bits) * 0x10001u);
   }
+  static VectorType pairTypeOf(Type type) { return VectorType::get({2}, type); }
   Value asPair(Value word) {
     return LLVM::BitcastOp::create(e.b, e.loc, pairType, word);
   }
@@ -233,17 +240,31 @@ private:
                pairOf(getUnit() + bias));
   }
 
-  /// Bytes `half` and `half` + 2, by f32, where all of them are exact.
+  /// Bytes `half` and `half` + 2, by f32, of which a bf16 is the upper half.
+  /// e5m2 is the upper byte of an f16, and e4m3 one after conversion.
   Value emitFloat8(Value word, int64_t half) {
-    Value bytes = mask(shr(word, 8 * half), 0xff);
-    Value neighbours = e.bitOr(bytes, shr(bytes, 8));
-    Value pair =
-        arith::TruncIOp::create(e.b, e.loc, e.b.getI16Type(), neighbours);
-    auto vectorOf = [&](Type type) { return VectorType::get({2}, type); };
-    pair = LLVM::BitcastOp::create(e.b, e.loc, vectorOf(e.b.getI8Type()), pair);
-    pair = arith::BitcastOp::create(e.b, e.loc, vectorOf(format), pair);
-    pair = arith::ExtFOp::create(e.b, e.loc, vectorOf(e.b.getF32Type()), pair);
-    return arith::TruncFOp::create(e.b, e.loc, pairType, pair);
+    Value pair;
+    if (isa<Float8E5M2Type>(format)) {
+      pair = LLVM::BitcastOp::create(
+          e.b, e.loc, pairTypeOf(e.b.getF16Type()),
+          permute(word, e.i32(0), half ? 0x3414 : 0x2404));
+    } else {
+      Value neighbours = shr(permute(word, word, 0x3120), 16 * half);
+      pair = arith::TruncIOp::create(e.b, e.loc, e.b.getI16Type(), neighbours);
+      pair = LLVM::BitcastOp::create(e.b, e.loc, pairTypeOf(e.b.getI8Type()),
+                                     pair);
+      pair = arith::BitcastOp::create(e.b, e.loc, pairTypeOf(format), pair);
+    }
+    Value numbers =
+        arith::ExtFOp::create(e.b, e.loc, pairTypeOf(e.b.getF32Type()), pair);
+    if (!element.isBF16())
+      return arith::TruncFOp::create(e.b, e.loc, pairType, numbers);
+    numbers = arith::BitcastOp::create(e.b, e.loc, pairTypeOf(e.b.getI32Type()),
+                                       numbers);
+    auto getWord = [&](int64_t i) {
+      return vector::ExtractOp::create(e.b, e.loc, numbers, i);
+    };
+    return asPair(permute(getWord(0), getWord(1), 0x7632));
   }
 
   /// Nibbles i and i + 4: sign, two bits of exponent, and the fraction's first
