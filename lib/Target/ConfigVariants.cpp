@@ -8,6 +8,7 @@
 #include "moeq/Target/CostModel.h"
 
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/STLExtras.h"
 
 #include <cmath>
 
@@ -16,8 +17,8 @@ using namespace mlir::moeq;
 
 /// Numbers of rows that the choice is made at: two for each power of two.
 static constexpr int64_t kPointsPerOctave = 2, kFirstOctave = 4, kOctaves = 16;
-/// A further kernel has to save this part of the time at each point on
-/// average.
+/// A further kernel, or a further range of rows, has to save this part of the
+/// time at each point on average.
 static constexpr double kLeastGain = 0.0001;
 
 /// `rows` rows with random groups: those that get any, and the rows of each.
@@ -29,13 +30,73 @@ static MatmulProblem atRows(MatmulProblem problem, double rows) {
   return problem;
 }
 
-/// The least loss of points [0, i] with a number of kernels, and the last one.
 namespace {
-struct Choice {
+/// The loss of a config at each point: the logarithm of its time over the best
+/// one's.
+using Losses = SmallVector<double>;
+
+/// The choice of one config for each point: what is lost at all of them.
+struct Division {
   double loss = std::numeric_limits<double>::infinity();
-  size_t begin = 0, config = 0;
+  SmallVector<size_t> configs;
 };
 } // namespace
+
+/// The best choice of configs of `set`, where each change from one to another
+/// costs as much as it has to save.
+static Division divide(ArrayRef<Losses> losses, ArrayRef<size_t> set) {
+  size_t points = losses.front().size();
+  // The best choices up to a point that end with each config.
+  SmallVector<Division> ending(set.size(), {0, {}});
+  auto getBest = [&]() -> const Division & {
+    return *llvm::min_element(ending, [](const Division &x, const Division &y) {
+      return x.loss < y.loss;
+    });
+  };
+  for (size_t point = 0; point < points; ++point) {
+    Division changed = getBest();
+    changed.loss += kLeastGain * points;
+    for (auto [config, division] : llvm::zip_equal(set, ending)) {
+      if (point > 0 && changed.loss < division.loss)
+        division = changed;
+      division.loss += losses[config][point];
+      division.configs.push_back(config);
+    }
+  }
+  return getBest();
+}
+
+/// The set of at most `count` configs that can be divided with the least loss:
+/// one after the other is added, and exchanged for others while that gains.
+static Division selectSet(ArrayRef<Losses> losses, int64_t count) {
+  SmallVector<size_t> set;
+  Division best;
+  // Exchanges a member for what loses least, if that gains enough.
+  auto improve = [&](size_t &member) {
+    size_t kept = member, value = member;
+    Division better = best;
+    for (size_t config = 0; config < losses.size(); ++config) {
+      member = config;
+      if (Division division = divide(losses, set);
+          division.loss < better.loss) {
+        better = division;
+        value = config;
+      }
+    }
+    bool gains = best.loss - better.loss > kLeastGain * losses.front().size();
+    member = gains ? value : kept;
+    if (gains)
+      best = better;
+    return gains;
+  };
+  while (int64_t(set.size()) < count) {
+    if (!improve(set.emplace_back(0)))
+      break;
+    while (llvm::any_of(set, improve))
+      ;
+  }
+  return best;
+}
 
 SmallVector<ConfigVariant> moeq::selectVariants(MLIRContext *context,
                                                 const Chip &chip,
@@ -46,10 +107,8 @@ SmallVector<ConfigVariant> moeq::selectVariants(MLIRContext *context,
        i < kPointsPerOctave * kOctaves; ++i)
     rows.push_back(std::exp2(double(i) / kPointsPerOctave));
 
-  // The loss of each config at each point: the logarithm of its time over the
-  // best one's.
   size_t points = rows.size();
-  llvm::MapVector<std::pair<ConfigAttr, unsigned>, SmallVector<double>> losses;
+  llvm::MapVector<std::pair<ConfigAttr, unsigned>, Losses> losses;
   for (auto [i, row] : llvm::enumerate(rows)) {
     SmallVector<RankedConfig> ranked =
         rankConfigs(context, chip, atRows(problem, row));
@@ -57,56 +116,27 @@ SmallVector<ConfigVariant> moeq::selectVariants(MLIRContext *context,
     for (const RankedConfig &candidate : ranked)
       least = std::min(least, candidate.cost.getTotal());
     for (const RankedConfig &candidate : ranked) {
-      SmallVector<double> &loss =
-          losses[{candidate.config, candidate.gathersBefore}];
+      Losses &loss = losses[{candidate.config, candidate.gathersBefore}];
       loss.resize(points, std::numeric_limits<double>::infinity());
-      loss[i] =
-          std::log(candidate.cost.getTotal() / ranked.front().cost.getTotal());
+      loss[i] = std::log(candidate.cost.getTotal() / least);
     }
   }
-
-  // The best division of the first points into parts of one config each.
-  auto extend = [&](ArrayRef<Choice> fewer) {
-    SmallVector<Choice> more(points);
-    for (auto [config, entry] : llvm::enumerate(losses))
-      for (size_t begin = 0; begin < points; ++begin) {
-        double loss = begin == 0      ? 0
-                      : fewer.empty() ? std::numeric_limits<double>::infinity()
-                                      : fewer[begin - 1].loss;
-        for (size_t end = begin; end < points; ++end) {
-          loss += entry.second[end];
-          if (loss < more[end].loss)
-            more[end] = {loss, begin, config};
-        }
-      }
-    return more;
-  };
-  SmallVector<SmallVector<Choice>> choices{extend({})};
-  while (int64_t(choices.size()) < count) {
-    choices.push_back(extend(choices.back()));
-    double gain =
-        choices[choices.size() - 2].back().loss - choices.back().back().loss;
-    if (gain > kLeastGain * points)
-      continue;
-    choices.pop_back();
-    break;
-  }
+  Division division = selectSet(
+      llvm::map_to_vector(losses, [](auto &entry) { return entry.second; }),
+      count);
 
   SmallVector<ConfigVariant> variants;
-  size_t end = points;
-  for (ArrayRef<Choice> level : llvm::reverse(choices)) {
-    if (end == 0)
-      break;
-    Choice choice = level[end - 1];
+  for (size_t point = 0; point < points; ++point) {
+    if (point + 1 < points &&
+        division.configs[point] == division.configs[point + 1])
+      continue;
     // Between two points, where their geometric mean is.
-    int64_t most = end == points
+    int64_t most = point + 1 == points
                        ? std::numeric_limits<int64_t>::max()
-                       : int64_t(std::sqrt(rows[end - 1] * rows[end]));
+                       : int64_t(std::sqrt(rows[point] * rows[point + 1]));
     auto [config, gathersBefore] =
-        std::next(losses.begin(), choice.config)->first;
+        std::next(losses.begin(), division.configs[point])->first;
     variants.push_back({{config, gathersBefore != 0}, most});
-    end = choice.begin;
   }
-  std::reverse(variants.begin(), variants.end());
   return variants;
 }

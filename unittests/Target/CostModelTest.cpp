@@ -7,6 +7,7 @@
 
 #include "moeq/Target/CostModel.h"
 
+#include "llvm/ADT/SetVector.h"
 #include "gtest/gtest.h"
 
 using namespace mlir;
@@ -309,7 +310,10 @@ TEST_F(CostModelTest, variants) {
     SmallVector<ConfigVariant> variants =
         selectVariants(&context, chip, problem, count);
     ASSERT_FALSE(variants.empty());
-    EXPECT_LE(int64_t(variants.size()), count);
+    llvm::SmallSetVector<Attribute, 8> configs;
+    for (const ConfigVariant &variant : variants)
+      configs.insert(variant.config);
+    EXPECT_LE(int64_t(configs.size()), count);
     EXPECT_EQ(variants.back().rows, std::numeric_limits<int64_t>::max());
     for (size_t i = 1; i < variants.size(); ++i) {
       EXPECT_LT(variants[i - 1].rows, variants[i].rows);
@@ -320,6 +324,30 @@ TEST_F(CostModelTest, variants) {
   SmallVector<ConfigVariant> four = selectVariants(&context, chip, problem, 4);
   EXPECT_LE(four.front().config.getTile()[0], 64);
   EXPECT_GE(four.back().config.getTile()[0], 160);
+}
+
+/// Whole tiles of one config fit some numbers of rows and not those between: it
+/// has several ranges.
+TEST_F(CostModelTest, rangesOfOneConfig) {
+  MatmulProblem problem{8, 0, 14336, 4096, 16, 4, 16, 16};
+  problem.isGrouped = problem.canSwap = problem.isPacked =
+      problem.hasDeepStages = true;
+  const Chip &chip = getChip("sm_90a");
+  SmallVector<ConfigVariant> variants =
+      selectVariants(&context, chip, problem, 4);
+  llvm::SmallSetVector<Attribute, 4> configs;
+  for (const ConfigVariant &variant : variants)
+    configs.insert(variant.config);
+  EXPECT_LE(configs.size(), 4u);
+  EXPECT_GT(variants.size(), configs.size());
+  // 128 rows a group, of which some have more.
+  auto *used = llvm::find_if(variants, [](const ConfigVariant &variant) {
+    return variant.rows >= 1024;
+  });
+  problem.rows = 128;
+  double time = estimateCost(chip, problem, used->config).getTotal();
+  for (const RankedConfig &ranked : rankConfigs(&context, chip, problem))
+    EXPECT_LE(time, 1.02 * ranked.cost.getTotal());
 }
 
 /// A matmul gathers few rows itself, as it waits for its weights; many it

@@ -138,11 +138,13 @@ struct ConfigVariant : MatmulChoice {
   int64_t rows;
 };
 
-/// At most `count` configs for any number of rows: of the divisions of the
-/// numbers of rows from 2^4 to 2^16 into as many ranges, the one with the least
-/// product of time over least time. In order of rows; the last has no limit;
-/// fewer than `count` where a further one gains nothing. The rows of `problem`
-/// do not matter: they are spread over its groups at random.
+/// At most `count` configs for any number of rows, each for one range of them
+/// or several, in order of rows; the last range has no limit. Of the numbers of
+/// rows from 2^4 to 2^16 each has one whose time over the least one is small:
+/// the product of these is what is minimized, by adding one config after the
+/// other and exchanging them, and fewer than `count` where a further one gains
+/// nothing. The rows of `problem` do not matter: they are spread over its
+/// groups at random.
 SmallVector<ConfigVariant> selectVariants(MLIRContext *context,
                                           const Chip &chip,
                                           const MatmulProblem &problem,

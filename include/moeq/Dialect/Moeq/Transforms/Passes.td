@@ -167,8 +167,8 @@ def MoeqSelectConfig : Pass<"moeq-select-config"> {
 
     Extents that are not static are taken to be 8 experts and 4096 columns or
     elements of K, and dynamic rows to be `expected-rows` an expert. With
-    `variants` above 1 a matmul of dynamic rows becomes up to as many, each with a
-    config for a range of rows, chosen by `scf.if` on the rows.
+    `variants` above 1 a matmul of dynamic rows gets up to as many configs, each for
+    one range of rows or several, chosen by `scf.if` on the rows.
 
     Rows that a grouped matmul gathers by the `rows` of a `moeq.group` are gathered
     by a `moeq.gather` before it where the model says that this is faster: of many
