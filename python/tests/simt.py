@@ -443,6 +443,9 @@ class Cta(TensorCta):
 
     nvvm_barrier0 = nvvm_barrier
 
+    def nvvm_prefetch(self, op, operands, mask):
+        return []
+
     def nvvm_setmaxregister(self, op, operands, mask):
         return []
 

@@ -81,7 +81,8 @@ def MoeqOverlapKernels : Pass<"moeq-overlap-kernels", "::mlir::ModuleOp"> {
     launch_dependents`) when it starts itself, and waits until those before it
     have ended and what they wrote is visible (`nvvm.griddepcontrol wait`) before
     the first op that may access memory: the prologue of a matmul, which makes
-    barriers and prefetches tensor maps, comes before. Inputs are no longer
+    barriers and prefetches tensor maps, comes before, as do prefetches of
+    memory. Inputs are no longer
     `llvm.noalias` and `llvm.readonly`: they are not constant while the kernel
     runs, and loads of constants could move up across the wait. The manifest has
     `"programmatic": true` then. Launched in the ordinary way such a kernel never

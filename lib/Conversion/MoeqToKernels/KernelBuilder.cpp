@@ -304,6 +304,29 @@ void KernelBuilder::store(Value value, Value memref, ValueRange indices) {
   stored.insert(memref);
 }
 
+void KernelBuilder::prefetch(Value memref, int64_t bytes) {
+  auto type = cast<MemRefType>(memref.getType());
+  Value extent = index(type.getElementTypeBitWidth() / 8);
+  for (int64_t dim = 0; dim < type.getRank(); ++dim)
+    extent = mul(extent, size(memref, dim));
+  Value first = mul(add(mul(block(), index(threads)), thread()), index(bytes));
+  for (int64_t at = 0; at < bytes; at += kSector) {
+    Value byte = add(first, index(at));
+    ifThen(ltU(byte, extent), [&] {
+      Value wide = arith::IndexCastOp::create(*this, getI64Type(), byte);
+      Value base = pointer(memref);
+      Value address =
+          LLVM::GEPOp::create(*this, base.getType(), getI8Type(), base, wide);
+      NVVM::PrefetchOp::create(*this,
+                               NVVM::PrefetchCacheLevelAttr::get(
+                                   getContext(), NVVM::PrefetchCacheLevel::L2),
+                               NVVM::CacheEvictionPriorityAttr(), address,
+                               /*predicate=*/Value(),
+                               /*tensormap=*/UnitAttr());
+    });
+  }
+}
+
 bool KernelBuilder::isAligned(Value memref, int64_t width) {
   auto type = cast<MemRefType>(memref.getType());
   int64_t bytes = width * type.getElementTypeBitWidth() / 8;

@@ -25,6 +25,8 @@
 namespace mlir::moeq {
 
 constexpr int64_t kWarpSize = 32;
+/// The bytes of memory that a cache holds, or does not, together.
+constexpr int64_t kSector = 32;
 
 /// Two values to one, such as a maximum.
 using Combine = function_ref<Value(Value, Value)>;
@@ -67,6 +69,10 @@ public:
   /// after it in the row, which `isAligned` must allow.
   Value load(Value memref, ValueRange indices, int64_t width = 1);
   void store(Value value, Value memref, ValueRange indices);
+  /// Brings a memref into the L2 cache, where it fits in `bytes`, a multiple of
+  /// kSector, of each thread of the grid. That is no access: at the start of a
+  /// kernel it does not wait for the kernels before.
+  void prefetch(Value memref, int64_t bytes);
   /// Whether `width` elements of a row can be loaded and stored at once, at
   /// columns that are multiples of it.
   static bool isAligned(Value memref, int64_t width);

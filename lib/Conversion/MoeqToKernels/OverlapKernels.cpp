@@ -12,6 +12,7 @@
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace mlir::moeq {
@@ -23,10 +24,17 @@ using namespace mlir;
 using namespace mlir::moeq;
 
 /// Whether no kernel can write what the op reads, or read what it writes.
+/// Caches hold what was written last.
 static bool isPrologue(Operation &op) {
+  if (isa<scf::IfOp>(op))
+    return llvm::all_of(op.getRegions(), [](Region &region) {
+      return region.empty() ||
+             llvm::all_of(region.front().without_terminator(), isPrologue);
+    });
   return !op.hasTrait<OpTrait::IsTerminator>() &&
          (isMemoryEffectFree(&op) ||
-          isa<moeq_gpu::TensorMapOp, moeq_gpu::RingCreateOp>(op));
+          isa<moeq_gpu::TensorMapOp, moeq_gpu::RingCreateOp, NVVM::PrefetchOp>(
+              op));
 }
 
 /// The memory that an input is in may be written while the kernel runs, until

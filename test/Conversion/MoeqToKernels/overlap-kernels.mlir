@@ -42,6 +42,25 @@ module attributes {gpu.container_module, moeq.target = #moeq.target<chip = "sm_9
       llvm.return
     }
 
+    // Caches hold what was written last, so what is read may come there before.
+    // CHECK-LABEL: llvm.func @early(
+    // CHECK-NEXT: nvvm.griddepcontrol launch_dependents
+    // CHECK-NEXT: scf.if
+    // CHECK-NEXT: nvvm.prefetch
+    // CHECK-NEXT: }
+    // CHECK-NEXT: nvvm.griddepcontrol wait
+    // CHECK-NEXT: scf.if
+    // CHECK-NEXT: llvm.store
+    llvm.func @early(%to: !llvm.ptr<1> {llvm.noalias}, %has: i1, %value: f32) attributes {gpu.kernel, nvvm.kernel} {
+      scf.if %has {
+        nvvm.prefetch level = L2, %to : !llvm.ptr<1>
+      }
+      scf.if %has {
+        llvm.store %value, %to : f32, !llvm.ptr<1>
+      }
+      llvm.return
+    }
+
     // CHECK-LABEL: llvm.func @nothing(
     // CHECK-NEXT: nvvm.griddepcontrol launch_dependents
     // CHECK-NEXT: nvvm.griddepcontrol wait
