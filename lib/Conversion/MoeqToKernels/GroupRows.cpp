@@ -28,7 +28,8 @@ static Value sumUpToLane(KernelBuilder &k, Value value, int64_t lanes) {
 
 /// A lane a group, 32 groups a step: the tiles of groups are summed over lanes,
 /// and the lane whose group has the tile tells its rows to the others.
-GroupRows moeq::findGroupRows(KernelBuilder &k, Value offsets, Value padded) {
+GroupTile moeq::findGroupTile(KernelBuilder &k, Value offsets, Value number,
+                              int64_t tileRows) {
   auto toI32 = [&](Value value) {
     return arith::IndexCastOp::create(k, k.getI32Type(), value);
   };
@@ -39,15 +40,19 @@ GroupRows moeq::findGroupRows(KernelBuilder &k, Value offsets, Value padded) {
     return arith::CmpIOp::create(k, predicate, left, right);
   };
   Value zero = k.i32(0);
-  Value tile = toI32(k.divU(padded, k.index(kPaddedRows)));
-  Value inTile = k.remU(padded, k.index(kPaddedRows));
+  Value tile = toI32(number);
   Value groups = k.sub(k.size(offsets, 0), k.index(1));
   int64_t extent = cast<MemRefType>(offsets.getType()).getDimSize(0);
   int64_t lanes = ShapedType::isDynamic(extent)
                       ? kWarpSize
                       : std::min(extent - 1, kWarpSize);
+  // Carried on: the tile's rows, and how many tiles the groups before have;
+  // where tiles are smaller than padding, its padded row, and the padded rows
+  // of the groups before, too.
+  bool isWhole = tileRows == kPaddedRows;
   SmallVector<Value> found = k.forLoop(
-      k.index(0), groups, k.index(kWarpSize), {zero, zero, zero},
+      k.index(0), groups, k.index(kWarpSize),
+      SmallVector<Value>(isWhole ? 3 : 5, zero),
       [&](Value base, ValueRange carried) -> SmallVector<Value> {
         Value group = k.add(base, k.lane());
         Value isGroup = k.ltU(group, groups);
@@ -57,21 +62,42 @@ GroupRows moeq::findGroupRows(KernelBuilder &k, Value offsets, Value padded) {
             isGroup, [&] { return k.load(offsets, k.add(group, k.index(1))); },
             zero);
         Value count = arith::MaxSIOp::create(k, k.sub(end, begin), zero);
-        Value tiles =
-            k.divU(k.add(count, k.i32(kPaddedRows - 1)), k.i32(kPaddedRows));
-        Value last = k.add(carried[2], sumUpToLane(k, tiles, lanes));
-        Value first = k.sub(last, tiles);
+        // Of the groups before this lane's, and with it.
+        auto countTiles = [&](int64_t rows, Value before) {
+          Value tiles = k.divU(k.add(count, k.i32(rows - 1)), k.i32(rows));
+          Value last = k.add(before, sumUpToLane(k, tiles, lanes));
+          return std::pair(k.sub(last, tiles), last);
+        };
+        auto [first, last] = countTiles(tileRows, carried[2]);
         Value isOwner = k.both(compare(arith::CmpIPredicate::sle, first, tile),
                                compare(arith::CmpIPredicate::slt, tile, last));
-        Value row = k.add(begin, k.mul(k.sub(tile, first), k.i32(kPaddedRows)));
+        Value inGroup = k.mul(k.sub(tile, first), k.i32(tileRows));
         // Lanes that do not own the tile, and steps without it, give 0.
         auto tell = [&](Value value, Value before) {
           Value told = k.reduceWarp(k.select(isOwner, value, zero),
                                     NVVM::ReduxKind::MAX);
           return arith::MaxSIOp::create(k, told, before).getResult();
         };
-        return {tell(row, carried[0]), tell(end, carried[1]),
-                k.reduceWarp(last, NVVM::ReduxKind::MAX)};
+        auto largest = [&](Value value) {
+          return k.reduceWarp(value, NVVM::ReduxKind::MAX);
+        };
+        SmallVector<Value> next = {tell(k.add(begin, inGroup), carried[0]),
+                                   tell(end, carried[1]), largest(last)};
+        if (!isWhole) {
+          auto [firstPadded, lastPadded] = countTiles(kPaddedRows, carried[4]);
+          Value padded = k.add(k.mul(firstPadded, k.i32(kPaddedRows)), inGroup);
+          next.append({tell(padded, carried[3]), largest(lastPadded)});
+        }
+        return next;
       });
-  return {k.add(toIndex(found[0]), inTile), toIndex(found[1])};
+  return {isWhole ? k.mul(number, k.index(kPaddedRows)) : toIndex(found[3]),
+          {toIndex(found[0]), toIndex(found[1])}};
+}
+
+GroupRows moeq::findGroupRows(KernelBuilder &k, Value offsets, Value padded) {
+  GroupRows rows =
+      findGroupTile(k, offsets, k.divU(padded, k.index(kPaddedRows)),
+                    kPaddedRows)
+          .rows;
+  return {k.add(rows.begin, k.remU(padded, k.index(kPaddedRows))), rows.end};
 }

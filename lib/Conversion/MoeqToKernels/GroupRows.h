@@ -18,9 +18,22 @@ struct GroupRows {
   Value begin, end;
 };
 
-/// The rows from the padded row `padded` on to the end of its group, by the
-/// `offsets` of groups whose rows are padded to multiples of kPaddedRows. All
-/// lanes of a warp call it with the same `padded`.
+/// A tile of rows of one group: the padded row of its first, and the rows from
+/// that on to the end of the group.
+struct GroupTile {
+  Value padded;
+  GroupRows rows;
+};
+
+/// Tile `number` of those into which the rows of each group are cut by the
+/// `offsets` of groups, whose rows are padded to multiples of kPaddedRows, of
+/// which `tileRows` is a divisor. All lanes of a warp call it with the same
+/// `number`.
+GroupTile findGroupTile(KernelBuilder &k, Value offsets, Value number,
+                        int64_t tileRows);
+
+/// The rows from the padded row `padded` on to the end of its group. All lanes
+/// of a warp call it with the same `padded`.
 GroupRows findGroupRows(KernelBuilder &k, Value offsets, Value padded);
 
 } // namespace mlir::moeq

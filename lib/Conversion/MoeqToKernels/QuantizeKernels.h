@@ -35,6 +35,8 @@ struct QuantizeSource {
   std::function<Value(KernelBuilder &)> columns, hostColumns;
   /// The most columns that can be loaded at once.
   int64_t width;
+  /// Memory that is read as a whole.
+  SmallVector<Value> inputs;
   /// The rows of the source in a kernel and on the host, which are those of the
   /// result unless `rows` says from which each comes.
   std::function<Value(KernelBuilder &)> sourceRows, hostSourceRows;

@@ -50,6 +50,8 @@ LogicalResult moeq::buildKernels(QuantizeOp op, gpu::GPUModuleOp module) {
   source.setExtents(input);
   source.width = getCommonWidth(input, kChunk);
   source.rows = op.getRows();
+  if (!source.rows)
+    source.inputs = {input};
   source.offsets = op.getOffsets();
   return buildQuantize(op, module, source, source, getResults(op),
                        op.getRecipe());
@@ -61,6 +63,7 @@ LogicalResult moeq::buildKernels(ActQuantOp op, gpu::GPUModuleOp module) {
   Builder builder(op.getContext());
   Type element = getIntermediateType(builder, op.getIntermediateRound());
   source.element = element;
+  source.inputs = {input};
   source.setExtents(input, isGated(op.getFunction()) ? 2 : 1);
   auto columns = source.columns;
   source.fetch = [=](KernelBuilder &k, Value row, Value column, int64_t width) {

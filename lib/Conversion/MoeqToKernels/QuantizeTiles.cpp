@@ -25,9 +25,6 @@
 using namespace mlir;
 using namespace mlir::moeq;
 
-/// The bytes of transposed codes that are stored at once.
-static constexpr int64_t kPiece = 16;
-
 TileQuantizer::TileQuantizer(Operation *op, gpu::GPUModuleOp module,
                              const QuantizeSource &source,
                              const QuantizeResults &results, RecipeAttr recipe,
@@ -131,9 +128,7 @@ Value TileQuantizer::maskColumns(Value numbers, Value column) {
 /// offset to the last.
 void TileQuantizer::findRows() {
   Value end = source.countRows(k), begin;
-  if (hasPaddedRows) {
-    rows = findGroupRows(k, source.offsets, firstRow);
-  } else {
+  if (!hasPaddedRows) {
     rows = {firstRow, end};
     if (source.offsets) {
       Value last = k.sub(k.size(source.offsets, 0), k.index(1));
@@ -372,6 +367,16 @@ void TileQuantizer::storeTransposed(const RecipeEmitter::BlockScale &scale,
   }
   k.barrier();
 
+  storePieces([&](Value line, Value piece) {
+    return k.loadShared(k.getI8Type(), tile, place(line, piece), kPiece);
+  });
+}
+
+/// Stores the transposed codes of the tile, 16 of a column at once: those that
+/// `codesAt` gives for a piece of a line of storeTransposed.
+void TileQuantizer::storePieces(function_ref<Value(Value, Value)> codesAt) {
+  const TileResult &result = *columnwise;
+  int64_t pieces = shape.rows() / kPiece;
   // Padded rows are multiples of 128; of others the extent tells.
   bool isAligned =
       hasPaddedRows || KernelBuilder::isAligned(result.values, kPiece);
@@ -390,8 +395,7 @@ void TileQuantizer::storeTransposed(const RecipeEmitter::BlockScale &scale,
                          : k.ltU(number, k.index(count));
     Value condition = k.both(isNumber, k.both(isColumn(at), k.ltU(row, end)));
     k.ifThen(condition, [&] {
-      Value codes =
-          k.loadShared(k.getI8Type(), tile, place(line, piece), kPiece);
+      Value codes = codesAt(line, piece);
       if (isAligned)
         return k.store(codes, result.values, {at, row});
       for (int64_t i = 0; i < kPiece; ++i) {
@@ -418,30 +422,52 @@ int64_t TileQuantizer::getScratchBytes() {
   return bytes;
 }
 
-void TileQuantizer::build(const OpBuilder &hostBuilder) {
-  k.host().restoreInsertionPoint(hostBuilder.saveInsertionPoint());
-  k.setMinBlocks(shape.minBlocks());
-  Value columnTiles = k.ceilDivU(countToCover(k, false, /*ofRows=*/false),
-                                 k.index(shape.columns()));
-  firstRow = k.mul(k.divU(k.block(), columnTiles), k.index(shape.rows()));
-  firstColumn = k.mul(k.remU(k.block(), columnTiles), k.index(shape.columns()));
+/// Builds the tile that has `rows`.
+void TileQuantizer::buildTile() {
   findRows();
   load();
   if (int64_t bytes = getScratchBytes())
     scratch = k.shared(k.getI8Type(), bytes);
-  if (sums) {
-    partialSums = allocatePartialSums();
+  if (columnwise && columnwise->isTransposed)
+    columnScales =
+        k.shared(columnScaleBits(), shape.columns() * countColumnScales());
+  if (sums)
     sumColumns();
-  }
   if (rowwise)
     quantizeRows();
   if (columnwise)
     quantizeColumns();
+  if (columnScales)
+    storeStagedScales();
+}
 
+void TileQuantizer::build(const OpBuilder &hostBuilder) {
   ImplicitLocOpBuilder &host = k.host();
-  Value rowTiles =
-      k.hostCeilDiv(countToCover(host, true, /*ofRows=*/true), shape.rows());
+  host.restoreInsertionPoint(hostBuilder.saveInsertionPoint());
+  k.setMinBlocks(shape.minBlocks());
+  if (shape.isSpread) {
+    for (Value input : source.inputs)
+      k.prefetch(input, shape.laneRows * kSector);
+    if (source.offsets)
+      k.prefetch(source.offsets, kSector);
+  }
+  Value columnTiles = k.ceilDivU(countToCover(k, false, /*ofRows=*/false),
+                                 k.index(shape.columns()));
   Value hostColumnTiles = k.hostCeilDiv(
       countToCover(host, true, /*ofRows=*/false), shape.columns());
+  Value number = k.divU(k.block(), columnTiles);
+  firstColumn = k.mul(k.remU(k.block(), columnTiles), k.index(shape.columns()));
+  if (sums)
+    partialSums = allocatePartialSums();
+  Value rowTiles =
+      k.hostCeilDiv(countToCover(host, true, /*ofRows=*/true), shape.rows());
+  if (isSplit()) {
+    rowTiles = buildSplit(number);
+  } else {
+    firstRow = k.mul(number, k.index(shape.rows()));
+    if (hasPaddedRows)
+      rows = findGroupRows(k, source.offsets, firstRow);
+    buildTile();
+  }
   k.launch(k.hostMul(rowTiles, hostColumnTiles));
 }

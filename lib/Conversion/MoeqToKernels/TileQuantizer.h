@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the two halves of the kernel of buildQuantizeTiles share:
+// What the parts of the kernel of buildQuantizeTiles share:
 // QuantizeTiles.cpp loads, makes codes and stores them, TileScales.cpp forms
-// and stores scales.
+// and stores scales, TileSums.cpp sums, TilePadding.cpp stores zeros.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,6 +27,9 @@ namespace mlir::moeq {
 /// The columns of a warp that is in one row.
 inline constexpr int64_t kWarpColumns = kWarpSize * kChunk;
 
+/// The bytes of transposed codes that are stored at once.
+inline constexpr int64_t kPiece = 16;
+
 /// The rows and columns of a tile, and who has them: `lanes` neighbouring lanes
 /// have a row together, a chunk each, and those after them the rows below. A
 /// lane has `laneRows` rows, and of each `laneChunks` chunks, that are as far
@@ -37,6 +40,8 @@ struct TileShape {
   bool spansRows = false;
   /// Whether 48 registers are enough for a thread, or 64.
   bool isLight = false;
+  /// Whether there are few CTAs, each of which waits for its loads.
+  bool isSpread = false;
 
   int64_t threads() const { return warps * kWarpSize; }
   /// How many `lanes` there are.
@@ -129,11 +134,34 @@ private:
   /// that read those of different teams meet in no bank.
   int64_t partialPitch() const { return shape.columns() + kChunk; }
   void reduceColumns(Value partials, Value factors);
+  /// The scales of a column that the tile forms.
+  int64_t countColumnScales() const {
+    return shape.rows() / columnwise->rowBlock;
+  }
+  /// The integer type of their bits.
+  Type columnScaleBits() {
+    return k.getIntegerType(
+        getElementTypeOrSelf(columnwise->scales).getIntOrFloatBitWidth());
+  }
+  void storeColumnScales(function_ref<Value(Value)> scaleAt);
+  void storeStagedScales();
   Value allocatePartialSums();
   void sumColumns();
   void storeTransposed(const RecipeEmitter::BlockScale &scale, Value tile);
+  void storePieces(function_ref<Value(Value, Value)> codesAt);
   RecipeEmitter::BlockScale loadFactors(Value factors);
 
+  void buildTile();
+  void buildRows(Value number);
+  /// Whether CTAs have tiles of rows of groups, and others the padding: where
+  /// there are few rows most tiles of padded rows would have none.
+  bool isSplit() const { return shape.isSpread && hasPaddedRows; }
+  Value buildSplit(Value number);
+  void storePadding(Value number);
+  void storeZeros();
+  Value isScalePlace(const TileResult &result, Value row, Value column);
+  void placeScale(const TileResult &result, Value stored, Value row,
+                  Value column, Value condition);
   void storeScale(const TileResult &result, Value stored, Value row,
                   Value column, Value isScale, Value condition);
   void storeCodes(const TileResult &result, Value codes, Value row, Value isRow,
@@ -170,6 +198,10 @@ private:
   SmallVector<Value> rowChunks, rowMagnitudes;
   /// Shared memory of teams for what they have of columns, or of all codes.
   Value scratch;
+  /// Shared memory for the scales of columns [columns, countColumnScales()]
+  /// until they are stored together, or null where neighbouring threads store
+  /// neighbouring ones at once.
+  Value columnScales;
   Value partialSums;
 };
 } // namespace mlir::moeq

@@ -21,6 +21,13 @@
 using namespace mlir;
 using namespace mlir::moeq;
 
+/// Whether memory has the scale at `row` and `column`, counted in blocks.
+Value TileQuantizer::isScalePlace(const TileResult &result, Value row,
+                                  Value column) {
+  return k.both(k.ltU(row, k.size(result.scales, result.rowDim)),
+                k.ltU(column, k.size(result.scales, 1 - result.rowDim)));
+}
+
 /// Stores the scale of the block at `row` and `column`, counted in blocks,
 /// where `condition` holds. Unless `isScale` it belongs to nothing.
 void TileQuantizer::storeScale(const TileResult &result, Value stored,
@@ -28,13 +35,13 @@ void TileQuantizer::storeScale(const TileResult &result, Value stored,
                                Value condition) {
   if (result.fillsWithZeros) {
     stored = k.selectOrZero(isScale, stored);
-    condition =
-        k.both(condition,
-               k.both(k.ltU(row, k.size(result.scales, result.rowDim)),
-                      k.ltU(column, k.size(result.scales, 1 - result.rowDim))));
-  } else {
-    condition = k.both(condition, isScale);
+    isScale = isScalePlace(result, row, column);
   }
+  placeScale(result, stored, row, column, k.both(condition, isScale));
+}
+
+void TileQuantizer::placeScale(const TileResult &result, Value stored,
+                               Value row, Value column, Value condition) {
   if (result.isTransposed)
     std::swap(row, column);
   ScaleLayout layout = result.format.getLayout();
@@ -144,7 +151,8 @@ SmallVector<Value> TileQuantizer::formRowScales() {
 }
 
 /// Forms the scale of each column and block of rows from the maxima of the
-/// teams that have parts of it, stores it, and leaves its factor in `factors`.
+/// teams that have parts of it, stores it or puts it to others of its column,
+/// and leaves its factor in `factors`.
 /// Where there are more threads than scales, some neighbouring ones read the
 /// maxima of one together.
 void TileQuantizer::reduceColumns(Value partials, Value factors) {
@@ -182,12 +190,73 @@ void TileQuantizer::reduceColumns(Value partials, Value factors) {
       Value at = columnAt(inTile);
       Value first = k.add(rows.begin, k.mul(block, k.index(result.rowBlock)));
       Value isScale = k.both(k.ltU(first, rows.end), isColumn(at));
-      Value row = k.add(k.divU(firstRow, k.index(result.rowBlock)), block);
       Value isFirst = sharers == 1 ? Value() : k.equal(share, k.index(0));
-      storeScale(result, scale.stored, row, at, isScale, isFirst);
+      if (columnScales) {
+        Value bits = k.selectOrZero(isScale, scale.stored);
+        if (bits.getType() != columnScaleBits())
+          bits = arith::BitcastOp::create(k, columnScaleBits(), bits);
+        k.ifThen(isFirst, [&] {
+          k.storeShared(bits, columnScales,
+                        k.add(k.mul(inTile, k.index(blocks)), block));
+        });
+      } else {
+        Value row = k.add(k.divU(firstRow, k.index(result.rowBlock)), block);
+        storeScale(result, scale.stored, row, at, isScale, isFirst);
+      }
       k.storeShared(scale.factor, factors, number);
     });
   }
+}
+
+/// Stores the scales of all columns and blocks of rows of the tile, as
+/// `scaleAt` gives them at a place of `columnScales`: lanes side by side store
+/// neighbouring ones, so that memory is written by few sectors.
+void TileQuantizer::storeColumnScales(function_ref<Value(Value)> scaleAt) {
+  const TileResult &result = *columnwise;
+  int64_t columns = shape.columns(), scales = countColumnScales();
+  int64_t low = std::min<int64_t>(scales, 4);
+  // Outermost first: what counts the scales of a column, and the columns.
+  auto placeOf = [&](Value number) -> std::pair<Value, Value> {
+    auto split = [&](ArrayRef<int64_t> extents) {
+      SmallVector<Value> values;
+      for (int64_t extent : extents)
+        values.push_back(k.index(extent));
+      return k.delinearize(number, values);
+    };
+    auto join = [&](Value high, int64_t extent, Value rest) {
+      return k.add(k.mul(high, k.index(extent)), rest);
+    };
+    if (result.format.getLayout() == ScaleLayout::Swizzle128x4) {
+      SmallVector<Value> at = split({scales / low, columns / 128, 32, 4, low});
+      return {join(at[0], low, at[4]),
+              join(at[1], 128, join(at[3], 32, at[2]))};
+    }
+    if (result.rowDim == 0) {
+      SmallVector<Value> at = split({scales, columns});
+      return {at[0], at[1]};
+    }
+    SmallVector<Value> at = split({columns, scales});
+    return {at[1], at[0]};
+  };
+  int64_t count = scales * columns, threads = shape.threads();
+  for (int64_t base = 0; base < count; base += threads) {
+    Value number = k.add(k.thread(), k.index(base));
+    Value isNumber =
+        base + threads <= count ? Value() : k.ltU(number, k.index(count));
+    auto [block, column] = placeOf(number);
+    Value row = k.add(k.divU(firstRow, k.index(result.rowBlock)), block),
+          at = columnAt(column);
+    Value place = k.add(k.mul(column, k.index(scales)), block);
+    k.ifThen(k.both(isNumber, isScalePlace(result, row, at)),
+             [&] { placeScale(result, scaleAt(place), row, at, Value()); });
+  }
+}
+
+/// Stores what reduceColumns left in `columnScales`.
+void TileQuantizer::storeStagedScales() {
+  storeColumnScales([&](Value place) {
+    return k.loadShared(columnScaleBits(), columnScales, place);
+  });
 }
 
 /// The factors of this lane's columns.

@@ -107,6 +107,7 @@ static TileShape getBlockShape(const QuantizeSource &source,
   int64_t warps = rows * lanes / (laneRows * kWarpSize);
   int64_t more = std::max<int64_t>(warps / kMaxWarps, 1);
   TileShape shape = {warps / more, lanes, laneRows * more, /*laneChunks=*/1};
+  shape.isSpread = isSpread;
   shape.isLight = source.isLight && more == 1 &&
                   source.element.getIntOrFloatBitWidth() == 16;
   return shape;
