@@ -49,7 +49,7 @@ typedef struct MoeqDiagnostic {
 
 /* A context that knows every dialect and pass. */
 MOEQ_EXPORT MoeqContext *moeqContextCreate(void);
-/* Destroys the context; its modules must have been destroyed before. */
+/* Gives the context up. It is destroyed with the last of its modules. */
 MOEQ_EXPORT void moeqContextDestroy(MoeqContext *context);
 /* The diagnostics since the last moeqContextClearDiagnostics, and their number.
  * The array lives until the next call that takes the context or one of its

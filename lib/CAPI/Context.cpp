@@ -61,9 +61,13 @@ void MoeqContext::emitError(const Twine &message) {
   mlir::emitError(UnknownLoc::get(&context)) << message;
 }
 
-MoeqContext *moeqContextCreate() { return new MoeqContext; }
+MoeqContext *moeqContextCreate() {
+  auto *context = new MoeqContext;
+  context->Retain();
+  return context;
+}
 
-void moeqContextDestroy(MoeqContext *context) { delete context; }
+void moeqContextDestroy(MoeqContext *context) { context->Release(); }
 
 const MoeqDiagnostic *moeqContextGetDiagnostics(MoeqContext *context,
                                                 size_t *count) {

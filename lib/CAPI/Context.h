@@ -14,10 +14,12 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "llvm/ADT/IntrusiveRefCntPtr.h"
 
 #include <deque>
 
-struct MoeqContext {
+/// Lives as long as its handle and its modules.
+struct MoeqContext : llvm::RefCountedBase<MoeqContext> {
   MoeqContext();
 
   /// Reports an error that has no place in the IR.
@@ -35,7 +37,7 @@ struct MoeqModule {
   MoeqModule(MoeqContext *context, mlir::OwningOpRef<mlir::ModuleOp> module)
       : context(context), module(std::move(module)) {}
 
-  MoeqContext *context;
+  llvm::IntrusiveRefCntPtr<MoeqContext> context;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   /// What the last moeqModuleGetSignature returned, with what it points to.
   MoeqSignature signature = {};

@@ -31,7 +31,7 @@ MoeqModule *moeqModuleParse(MoeqContext *context, const char *text,
 void moeqModuleDestroy(MoeqModule *module) { delete module; }
 
 MoeqModule *moeqModuleClone(MoeqModule *module) {
-  return new MoeqModule(module->context,
+  return new MoeqModule(module->context.get(),
                         OwningOpRef<ModuleOp>(module->module->clone()));
 }
 

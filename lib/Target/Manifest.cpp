@@ -53,6 +53,7 @@ private:
   LogicalResult addKernels(Block &block, Expr condition);
   LogicalResult addBranches(scf::IfOp op, const Expr &condition);
   LogicalResult addKernel(gpu::LaunchFuncOp launch, const Expr &condition);
+  void markWritten();
   FailureOr<Expr> getParameter(gpu::LaunchFuncOp launch, Value operand,
                                Type type);
   Expr getTensorMap(moeq_gpu::EncodeTensorMapOp op);
@@ -62,7 +63,8 @@ private:
   bool hasCubins;
   HostValues values;
   Array arguments, workspaces, kernels;
-  llvm::StringSet<llvm::MallocAllocator> names;
+  /// Of all buffers, and of those that kernels write.
+  llvm::StringSet<llvm::MallocAllocator> names, written;
 };
 } // namespace
 
@@ -77,6 +79,7 @@ FailureOr<Object> EntryWriter::write() {
   if (failed(addArguments()) || failed(addAllocations(terminator)) ||
       failed(addKernels(body, 1)))
     return failure();
+  markWritten();
   Array symbols;
   for (const std::string &symbol : values.getSymbols())
     symbols.push_back(symbol);
@@ -134,19 +137,20 @@ LogicalResult EntryWriter::addArguments() {
 }
 
 /// Names the allocations: those that are returned are results, the others
-/// workspaces. An allocation inside a branch is a workspace too.
+/// workspaces. An allocation inside a branch is a workspace too. An argument
+/// that is returned holds that result, and is listed already.
 LogicalResult EntryWriter::addAllocations(func::ReturnOp terminator) {
   DenseMap<Value, unsigned> results;
   for (OpOperand &operand : terminator->getOpOperands()) {
     Value value = operand.get();
     while (auto cast = value.getDefiningOp<memref::CastOp>())
       value = cast.getSource();
-    if (!value.getDefiningOp<memref::AllocOp>())
+    if (!isa<BlockArgument>(value) && !value.getDefiningOp<memref::AllocOp>())
       return terminator.emitOpError()
              << "expects result " << operand.getOperandNumber()
-             << " to be an allocation of the function";
+             << " to be an allocation or an argument of the function";
     if (!results.try_emplace(value, operand.getOperandNumber()).second)
-      return terminator.emitOpError() << "expects each allocation once, got it "
+      return terminator.emitOpError() << "expects each buffer once, got it "
                                          "again as result "
                                       << operand.getOperandNumber();
   }
@@ -211,6 +215,24 @@ static Array getCluster(FunctionOpInterface kernel) {
   return cluster;
 }
 
+/// Whether a kernel writes through a pointer. It shares such a one with no
+/// other, and does not only read; of those that it reads, a kernel that starts
+/// early says neither.
+static bool isWritten(FunctionOpInterface kernel, unsigned argument) {
+  return kernel.getArgAttr(argument, LLVM::LLVMDialect::getNoAliasAttrName()) &&
+         !kernel.getArgAttr(argument, LLVM::LLVMDialect::getReadonlyAttrName());
+}
+
+/// An input that a kernel writes is one for both ways.
+void EntryWriter::markWritten() {
+  for (Expr &argument : arguments) {
+    Object &object = *argument.getAsObject();
+    if (object.getString("role") == "input" &&
+        written.contains(*object.getString("name")))
+      object["role"] = "inout";
+  }
+}
+
 /// Whether a kernel itself waits until the one before it has ended.
 static bool waitsForPrevious(FunctionOpInterface kernel) {
   return kernel
@@ -239,11 +261,13 @@ LogicalResult EntryWriter::addKernel(gpu::LaunchFuncOp launch,
            << launch.getNumKernelOperands();
 
   Array parameters;
-  for (auto [operand, type] :
-       llvm::zip_equal(launch.getKernelOperands(), kernel.getArgumentTypes())) {
-    FailureOr<Expr> parameter = getParameter(launch, operand, type);
+  for (auto [i, operand] : llvm::enumerate(launch.getKernelOperands())) {
+    FailureOr<Expr> parameter =
+        getParameter(launch, operand, kernel.getArgumentTypes()[i]);
     if (failed(parameter))
       return failure();
+    if (isa<MemRefType>(operand.getType()) && isWritten(kernel, i))
+      written.insert(*parameter->getAsObject()->getString("buffer"));
     parameters.push_back(std::move(*parameter));
   }
 

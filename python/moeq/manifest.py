@@ -46,7 +46,7 @@ def evaluate(expression, symbols: Mapping[str, int]) -> int:
 
 @dataclass(frozen=True)
 class Output:
-    """What an entry writes: its caller allocates it."""
+    """What an entry gives: its caller allocates it."""
 
     name: str
     element: str

@@ -104,6 +104,18 @@ C_TYPES = {
 }  # fmt: skip
 
 
+def test_modules_keep_their_context():
+    # In this order, which the garbage collector takes where both lie in one cycle.
+    c = library.library()
+    context = c.moeqContextCreate()
+    module = c.moeqModuleParse(context, b"module {}", 9, b"a.mlir")
+    copy = c.moeqModuleClone(module)
+    c.moeqContextDestroy(context)
+    c.moeqModuleDestroy(module)
+    assert c.moeqModuleVerify(copy)
+    c.moeqModuleDestroy(copy)
+
+
 def test_prototypes_match_the_header():
     """Every function of the header has a prototype with as many parameters, and a
     result of the same kind, and no other does."""

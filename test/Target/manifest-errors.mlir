@@ -51,9 +51,10 @@ module attributes {moeq.target = #moeq.target<chip = "sm_90a">} {
 // -----
 
 module attributes {moeq.target = #moeq.target<chip = "sm_90a">} {
-  func.func @argument(%x: memref<4xf32>) -> memref<4xf32> {
-    // expected-error @below {{expects result 0 to be an allocation of the function}}
-    return %x : memref<4xf32>
+  func.func @view(%x: memref<4xf32>) -> memref<2xf32> {
+    %0 = memref.subview %x[0] [2] [1] : memref<4xf32> to memref<2xf32>
+    // expected-error @below {{expects result 0 to be an allocation or an argument of the function}}
+    return %0 : memref<2xf32>
   }
 }
 
@@ -62,7 +63,7 @@ module attributes {moeq.target = #moeq.target<chip = "sm_90a">} {
 module attributes {moeq.target = #moeq.target<chip = "sm_90a">} {
   func.func @twice() -> (memref<4xf32>, memref<4xf32>) {
     %0 = memref.alloc() : memref<4xf32>
-    // expected-error @below {{expects each allocation once, got it again as result 1}}
+    // expected-error @below {{expects each buffer once, got it again as result 1}}
     return %0, %0 : memref<4xf32>, memref<4xf32>
   }
 }
