@@ -24,7 +24,8 @@ from suites import ROWS, SCHEMES, SECTIONS, SUITES
 
 COLUMNS = (
     "CB", "D8", "D16", "us", "tflops", "gbps", "dense", "of_dense", "floor_us", "score", "copy_us",
-    "of_copy", "goal", "differences", "unfused_us", "fused_us", "padding_us", "peer_us", "peer",
+    "of_copy", "goal", "differences", "unfused_us", "fused_us", "padding_us", "forward_us",
+    "backward_us", "peer_us", "peer",
     "of_peer", "torch_us", "of_torch", "error_norm", "unwritten", "repeats", "failures", "ok",
 )  # fmt: skip
 

@@ -335,6 +335,10 @@ GRADIENTS = [
 ] + [Gradient("wgrad", "bf16", 4, 7168, 2048, "f32", adds=True)]
 
 
+# The example that the suite `training` runs.
+TRAINING = "te-grouped-linear-mxfp8"
+
+
 def programs(suite: str, schemes=SCHEMES) -> dict[str, str]:
     """The MLIR of a suite, by name."""
     if suite == "edges":
@@ -342,6 +346,8 @@ def programs(suite: str, schemes=SCHEMES) -> dict[str, str]:
         return {p.program(c): p.text(c) for p, c in edges if p.scheme in schemes}
     if suite == "wgrad":
         return {g.program(): g.text() for g in GRADIENTS if g.scheme in schemes}
+    if suite == "training":
+        return {TRAINING: example(TRAINING)}
     if suite == "act-quant":
         return act_quant_cases.programs()
     if suite != "smoke":
@@ -358,5 +364,6 @@ SECTIONS = {
     "edges": ("edges", "big"),
     "wgrad": ("wgrad",),
     "act-quant": ("cases", "small", "peers"),
+    "training": ("training",),
 }
 SUITES = (*SECTIONS, *ROWS)
