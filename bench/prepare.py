@@ -19,7 +19,7 @@ from suites import PROGRAMS, ROOT, ROWS, SCHEMES, SUITES, programs, sweep_file
 
 BIN = ROOT / "build" / "bin"
 # Kernels of a matmul that the compiler may choose for its numbers of rows.
-VARIANTS = 5
+VARIANTS = 4
 # Rows an expert at which the candidates are asked for: some depend on them.
 SWEEP_ROWS = (1, 16, 64, 256, 1024)
 
