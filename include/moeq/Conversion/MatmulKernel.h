@@ -132,6 +132,13 @@ struct MatmulKernelSpec {
   /// The CTAs of a cluster, 1 or 2, which have neighbouring tiles. Rows or
   /// columns that are those of both come once for both.
   int64_t cluster = 1;
+  /// The CTAs of a cluster, 1, 2, 4 or 8, which have the same tile, and sum a
+  /// part of K each: equally many stages, but for the last part, which may be
+  /// shorter. They add up the parts in a fixed order, each CTA for its share of
+  /// the tile. Of static K; without `cluster`.
+  int64_t splitK = 1;
+  /// The CTAs of a cluster.
+  int64_t getClusterSize() const { return cluster * splitK; }
   /// With the synchronous path: a persistent schedule; no swapped or transposed
   /// operands, and no cluster.
   OperandPath path = OperandPath::Async;

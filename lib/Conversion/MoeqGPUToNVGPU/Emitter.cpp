@@ -59,6 +59,23 @@ Emitter::Gathered Emitter::gather(Value indices, Value place) {
   return {select(exists, index, i32(0)), exists};
 }
 
+Value moeq_gpu::emitAddress(Emitter &e, Value pointer) {
+  return LLVM::PtrToIntOp::create(e.b, e.loc, e.b.getI32Type(), pointer);
+}
+
+Value moeq_gpu::emitSharedMemory(Emitter &e, int64_t offset) {
+  Value base = LLVM::AddressOfOp::create(
+      e.b, e.loc, LLVM::LLVMPointerType::get(e.b.getContext(), kSharedSpace),
+      kSharedMemorySymbol);
+  return e.add(emitAddress(e, base), offset);
+}
+
+Value moeq_gpu::emitInCluster(Emitter &e, Value address, Value rank) {
+  return NVVM::MapaOp::create(
+      e.b, e.loc, LLVM::LLVMPointerType::get(e.b.getContext(), kClusterSpace),
+      e.shared(address), rank);
+}
+
 void Emitter::when(Value condition, function_ref<void()> body) {
   auto ifOp = scf::IfOp::create(b, loc, condition, /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(b);

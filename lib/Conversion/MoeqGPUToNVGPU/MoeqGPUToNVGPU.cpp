@@ -31,6 +31,7 @@ struct KernelTypeConverter : TypeConverter {
     addConversion([](Type type) { return type; });
     addConversion([=](TileType) { return i32; });
     addConversion([=](SharedVectorType) { return i32; });
+    addConversion([=](ExchangeType) { return i32; });
     addConversion([=](TensorMapType) { return generic; });
     addConversion(
         [](FragmentType type, SmallVectorImpl<Type> &types) -> LogicalResult {
@@ -103,6 +104,7 @@ struct ConvertMoeqGPUToNVGPU
     populateDequantPatterns(converter, patterns, budget);
     populateLoadPatterns(converter, patterns, budget);
     populateStorePatterns(converter, patterns, budget);
+    populateExchangePatterns(converter, patterns, budget);
     ConversionTarget target(*context);
     target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
     target.addIllegalDialect<MoeqGPUDialect>();

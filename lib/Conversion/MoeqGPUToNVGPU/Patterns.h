@@ -8,9 +8,9 @@
 // What the pattern files share: how types are lowered, the budget of the
 // kernel, and an emitter of the few instructions that all of them use.
 //
-// Types: tile and vector = its address (i32); ring = the addresses of its
-// stages and of its barriers; cursor = slot (i32) and phase (i1); tensor map =
-// its address; fragment = for each 64 rows a struct of the registers of a
+// Types: tile, vector and exchange = its address (i32); ring = the addresses of
+// its stages and of its barriers; cursor = slot (i32) and phase (i1); tensor
+// map = its address; fragment = for each 64 rows a struct of the registers of a
 // thread; operand = its 32-bit registers; striped = the registers of a thread;
 // schedule = see ScheduleState.
 //
@@ -152,6 +152,15 @@ constexpr int64_t kChunksPerRow = TileType::kPanelBytes / kChunkBytes;
 /// `panel`.
 Value emitChunkAddress(Emitter &e, Value panel, Value row, Value chunk);
 
+/// A pointer as an address in its memory, and the address `offset` bytes into
+/// the dynamic shared memory.
+Value emitAddress(Emitter &e, Value pointer);
+Value emitSharedMemory(Emitter &e, int64_t offset);
+
+/// A pointer to what lies at `address` in the shared memory of CTA `rank` of
+/// the cluster.
+Value emitInCluster(Emitter &e, Value address, Value rank);
+
 /// What the schedule of a role keeps in registers, one value a lane where it
 /// says so. Groups of a lane are consecutive, so prefixes ascend over the
 /// lanes.
@@ -240,6 +249,9 @@ void populateDequantPatterns(const TypeConverter &converter,
 void populateRegisterMmaPatterns(const TypeConverter &converter,
                                  RewritePatternSet &patterns,
                                  const KernelBudget &budget);
+void populateExchangePatterns(const TypeConverter &converter,
+                              RewritePatternSet &patterns,
+                              const KernelBudget &budget);
 void populateStorePatterns(const TypeConverter &converter,
                            RewritePatternSet &patterns,
                            const KernelBudget &budget);

@@ -15,26 +15,6 @@ using namespace mlir::moeq_gpu;
 /// The alignment of a stage of a mailbox.
 static constexpr int64_t kMailBytes = 16;
 
-static Value emitAddress(Emitter &e, Value pointer) {
-  return LLVM::PtrToIntOp::create(e.b, e.loc, e.b.getI32Type(), pointer);
-}
-
-// The address `offset` bytes into the dynamic shared memory.
-static Value emitSharedMemory(Emitter &e, int64_t offset) {
-  Value base = LLVM::AddressOfOp::create(
-      e.b, e.loc, LLVM::LLVMPointerType::get(e.b.getContext(), kSharedSpace),
-      kSharedMemorySymbol);
-  return e.add(emitAddress(e, base), offset);
-}
-
-// A pointer to what lies at `address` in the shared memory of CTA `rank` of the
-// cluster.
-static Value emitInCluster(Emitter &e, Value address, Value rank) {
-  return NVVM::MapaOp::create(
-      e.b, e.loc, LLVM::LLVMPointerType::get(e.b.getContext(), kClusterSpace),
-      e.shared(address), rank);
-}
-
 // The address of descriptor `index` of an array of tensor maps.
 static Value emitDescriptor(Emitter &e, Value maps, Value index) {
   return e.at(maps, e.b.getI8Type(), e.mul(index, TensorMapType::kBytes));

@@ -294,7 +294,7 @@ struct ScheduleTakeLowering : KernelPattern<ScheduleTakeOp> {
     Emitter e(rewriter, loc);
     ScheduleState state = ScheduleState::unpack(adaptor.getSchedule());
     int64_t cluster = op.getCluster();
-    Value last = e.sub(e.ceilDiv(state.size, cluster), 1);
+    Value last = e.sub(e.ceilDiv(state.size, op.getSame() ? 1 : cluster), 1);
     // All CTAs together, or clusters, take as many times as there are tiles,
     // and the count wraps to zero after `last`.
     auto taken = scf::IfOp::create(rewriter, loc, e.b.getI32Type(),

@@ -61,14 +61,16 @@ private:
   };
   /// What a tile sums over: the first element of K, how many stages, and of K
   /// in the first of them, which is the last part where that is not whole.
+  /// Where K is split, the first stage among those of all parts.
   struct Depth {
-    Value first, stages, inFirst;
+    Value first, stages, inFirst, firstStage;
   };
   /// A schedule of rows [0, E * M), M rounded up to whole tiles of rows, and
   /// its tile as one of the rows e * M + i.
   Value buildRowsOfGroups();
   Tile toGroup(Tile tile);
   Depth buildDepth(Tile tile);
+  void setPart(Depth &depth);
   /// The tile and the tensor map of an operand that has `extent` rows or
   /// columns of C.
   TileType getOperandTile(int64_t extent, Type type, bool isTransposed);
@@ -97,7 +99,11 @@ private:
                                  tile.rowEnd);
   }
   Tile buildTile(Value number, Value cta);
-  bool isCluster() const { return spec.cluster > 1; }
+  bool isCluster() const { return spec.getClusterSize() > 1; }
+  /// Whether its CTAs have neighbouring tiles, and share copies of operands.
+  bool sharesCopies() const { return spec.cluster > 1; }
+  /// Whether they have the same tile, and parts of K.
+  bool isSplit() const { return spec.splitK > 1; }
   Value buildInFirstCta(function_ref<Value()> body);
   Value buildTake();
   Value buildShareNumber(Value number, Value mail);
@@ -112,10 +118,12 @@ private:
   /// What a consumer knows besides the tile, whose row and column are those of
   /// its accumulator: the offset of its rows in the operand's tile, and its
   /// shared memory, through which it stores, and with swapped operands also
-  /// spreads what it has for each row of C.
+  /// spreads what it has for each row of C. Where K is split, how often it
+  /// has added up parts.
   struct Consumer {
     Value number, row;
     SmallVector<Value, 2> staging, rowVectors;
+    Value turn;
   };
   Consumer buildConsumerState(Value number);
   void buildPassTurn(const Consumer &consumer) {
@@ -125,6 +133,8 @@ private:
   Value buildWidthIndex(Tile tile);
   Value buildOfWarp(Value value);
   Carried buildInTurn(const Consumer &consumer, Tile tile, Carried carried);
+  /// The tile's part that is a consumer's.
+  Tile toConsumer(const Consumer &consumer, Tile tile);
   Value buildTileWork(const Consumer &consumer, Tile tile, Value cursor);
   Value buildHandBack(Tile tile, Value cursor);
   Value buildRows(const Consumer &consumer, Tile tile, Value cursor);
@@ -132,11 +142,7 @@ private:
   Value buildActive(const Consumer &consumer, Tile tile, Value cursor,
                     int64_t width);
 
-  /// 64 rows and a chunk of columns of a consumer's part of C, or of its
-  /// transpose, by their offsets; or of the accumulator.
-  struct Part {
-    int64_t row, column, width;
-  };
+  using Part = MatmulPart;
 
   /// The main loops of `width` columns: each returns the cursor after it, and
   /// the fragments of the accumulator, which are equally many columns each, or
@@ -253,8 +259,15 @@ private:
   Block &enterMap(MapOp map);
   void buildEpilogue(const Consumer &consumer, Tile tile,
                      ValueRange accumulators, const Early &early);
-  Value buildMapped(const Consumer &consumer, Tile tile,
-                    ValueRange accumulators, Part part, const Early &early);
+  /// The sums of a part of C, as one CTA has them.
+  SmallVector<Value, 2> buildSums(ValueRange accumulators, Part part);
+  /// Where K is split, `body` for each of the parts that this CTA adds up: its
+  /// number, that among the own ones, and its sums.
+  void buildAddedUp(const Consumer &consumer, ValueRange accumulators,
+                    ArrayRef<Part> parts,
+                    function_ref<void(int64_t, int64_t, ValueRange)> body);
+  Value buildMapped(const Consumer &consumer, Tile tile, ValueRange sums,
+                    Part part, const Early &early);
   Value buildColumnOperand(Tile tile, Value base, Type element, Part part);
   Value buildElementOperand(Tile tile, Value base, Type element, Part part);
   /// The end of the product's columns where a tile may reach beyond it, else
@@ -276,11 +289,11 @@ private:
   TileType lhsTile, rhsTile;
   RingType ringType;
   SmallVector<Value, 2> scaleMaps;
-  Value lhsMap, rhsMap, outMap, ring, mailbox, schedule, columns, outColumns,
-      depthTiles;
+  Value lhsMap, rhsMap, outMap, ring, mailbox, exchange, schedule, columns,
+      outColumns, depthTiles;
   /// The tiles, and the numbers by which CTAs have them, or clusters: the first
   /// one, the distance to the next, their count. Producers of a cluster tell
-  /// each other through `numbers`; `rank` is that of the CTA.
+  /// each other through `numbers`; `rank` is that of the CTA in it.
   Value tiles, first, step, count, numbers, rank;
   /// The stages of the synchronous path, one below the other.
   Value lhsStages, rhsStages;

@@ -5,11 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A tile sums over all of K; or, where groups are ranges of K, over that of its
-// group. Operands are copied by stages of 128 bytes of K in a row, or of as
-// many rows of K, which then may be those of the next group: such rows are set
-// to zero, in both operands, since they may hold what no product with zero is
-// zero of. They are in the first stage that is copied, ahead of the main loop.
+// A tile sums over all of K, or the part that is its CTA's (MatmulSplit.cpp);
+// or, where groups are ranges of K, over that of its group. Operands are copied
+// by stages of 128 bytes of K in a row, or of as many rows of K, which then may
+// be those of the next group: such rows are set to zero, in both operands,
+// since they may hold what no product with zero is zero of. They are in the
+// first stage that is copied, ahead of the main loop.
 //
 //===----------------------------------------------------------------------===//
 
@@ -51,7 +52,9 @@ MatmulBuilder::Tile MatmulBuilder::toGroup(Tile tile) {
 
 MatmulBuilder::Depth MatmulBuilder::buildDepth(Tile tile) {
   Value stageDepth = i32(getStageDepth(spec)), first = i32(0), extent;
-  Depth depth{first, depthTiles, Value()};
+  Depth depth{first, depthTiles, Value(), Value()};
+  if (isSplit())
+    setPart(depth);
   if (spec.contractsRows) {
     // The kernel before may have written the offsets.
     auto load = [&](Value index) -> Value {
@@ -67,11 +70,11 @@ MatmulBuilder::Depth MatmulBuilder::buildDepth(Tile tile) {
     depth.stages = arith::CeilDivUIOp::create(b, extent, stageDepth);
   } else if (hasRaggedDepth(spec)) {
     extent = getExtent(spec.depth, Kind::Depth);
-  } else if (spec.isPlanned && !isCluster()) {
+  } else if (spec.isPlanned && !sharesCopies()) {
     // A planned tile may have no rows, and then no stages; but CTAs of a
     // cluster go through the same ones.
     depth.stages =
-        arith::SelectOp::create(b, buildHasRows(tile), depthTiles, i32(0));
+        arith::SelectOp::create(b, buildHasRows(tile), depth.stages, i32(0));
   }
   if (!hasRaggedDepth(spec))
     return depth;
@@ -97,6 +100,8 @@ TensorMapType MatmulBuilder::getOperandMap(int64_t extent, Type type,
 }
 
 Value MatmulBuilder::buildStageOfAll(Depth depth, Value k) {
+  if (depth.firstStage)
+    return add(depth.firstStage, k);
   if (!spec.contractsRows)
     return k;
   // Groups with scales begin at whole stages.
@@ -114,7 +119,7 @@ SmallVector<Value> MatmulBuilder::buildCoordinates(Tile tile, Depth depth,
     k = arith::SubIOp::create(
         b, arith::SelectOp::create(b, isFirst, depth.stages, k), i32(1));
   }
-  Value inner = mul(k, stageDepth);
+  Value inner = mul(isSplit() ? buildStageOfAll(depth, k) : k, stageDepth);
   if (spec.contractsRows)
     inner = add(depth.first, inner);
   Value row = tile.row, column = tile.column, outer = inner;

@@ -88,11 +88,10 @@ MatmulBuilder::Early MatmulBuilder::buildEarly(Tile tile, int64_t width) {
 void MatmulBuilder::buildEpilogue(const Consumer &consumer, Tile tile,
                                   ValueRange accumulators, const Early &early) {
   auto type = cast<FragmentType>(accumulators.front().getType());
-  int64_t rowCount = getConsumerRows(spec),
-          columnCount = type.getRows() * type.getColumns() *
-                        accumulators.size() / rowCount,
-          width = getChunkColumns(spec);
-  (spec.swapAb ? rowCount : columnCount) /= spec.getNumSums();
+  int64_t columnCount = type.getRows() * type.getColumns() *
+                        accumulators.size() / getConsumerRows(spec);
+  SmallVector<Part> parts =
+      getMatmulParts(spec, columnCount, type.getColumns());
   Value pitch = toI64(outColumns), out = getParameter(Kind::Out),
         firstColumn = toOut(tile.column),
         columnEnd = reachesBeyondColumns() ? outColumns : Value();
@@ -103,24 +102,24 @@ void MatmulBuilder::buildEpilogue(const Consumer &consumer, Tile tile,
     // The rows are there, and the stores of the last tile are done.
     BarrierOp::create(b);
   }
-  unsigned count = 0;
-  for (int64_t row = 0; row < rowCount; row += kInstructionRows)
-    for (int64_t column = 0, size; column < columnCount; column += size) {
-      // No part is of two accumulators.
-      size = std::min({width, columnCount - column,
-                       type.getColumns() - column % type.getColumns()});
-      Part part{row, column, size};
-      Value mapped = buildMapped(consumer, tile, accumulators, part, early);
-      Value staging = consumer.staging[count++ % consumer.staging.size()];
-      if (spec.swapAb)
-        StoreTransposedOp::create(
-            b, mapped, staging, out, add(tile.row, i32(column)),
-            add(firstColumn, i32(row)), pitch, tile.rowEnd, columnEnd);
-      else
-        StoreOp::create(b, mapped, staging, out, tile.row,
-                        add(firstColumn, i32(column)), pitch, tile.rowEnd,
-                        columnEnd, outMap);
-    }
+  // Part `number`, the `count`th that this CTA stores.
+  auto store = [&](int64_t number, int64_t count, ValueRange sums) {
+    Part part = parts[number];
+    Value mapped = buildMapped(consumer, tile, sums, part, early);
+    Value staging = consumer.staging[count % consumer.staging.size()];
+    if (spec.swapAb)
+      StoreTransposedOp::create(
+          b, mapped, staging, out, add(tile.row, i32(part.column)),
+          add(firstColumn, i32(part.row)), pitch, tile.rowEnd, columnEnd);
+    else
+      StoreOp::create(b, mapped, staging, out, tile.row,
+                      add(firstColumn, i32(part.column)), pitch, tile.rowEnd,
+                      columnEnd, outMap);
+  };
+  if (isSplit())
+    return buildAddedUp(consumer, accumulators, parts, store);
+  for (int64_t i = 0, n = parts.size(); i < n; ++i)
+    store(i, i, buildSums(accumulators, parts[i]));
 }
 
 // One element a column of the product, from [E, N] at the tile's group.
@@ -161,18 +160,13 @@ Value MatmulBuilder::buildElementOperand(Tile tile, Value base, Type element,
   return load;
 }
 
-// Sums through scales and epilogue to a part of C: acc * (lhs * rhs), then the
-// epilogue's region, or one rounding.
-Value MatmulBuilder::buildMapped(const Consumer &consumer, Tile tile,
-                                 ValueRange accumulators, Part part,
-                                 const Early &early) {
+SmallVector<Value, 2> MatmulBuilder::buildSums(ValueRange accumulators,
+                                               Part part) {
   auto type = cast<FragmentType>(accumulators.front().getType());
-  SmallVector<Part, 2> sums;
-  for (unsigned sum = 0; sum < spec.getNumSums(); ++sum)
-    sums.push_back(getSum(part, sum));
-  SmallVector<Value> fragments;
+  SmallVector<Value, 2> fragments;
   // Accumulators are side by side in one of the dimensions.
-  for (Part sum : sums) {
+  for (unsigned i = 0; i < spec.getNumSums(); ++i) {
+    Part sum = getSum(part, i);
     size_t index = sum.row / type.getRows() + sum.column / type.getColumns();
     fragments.push_back(
         SliceOp::create(b,
@@ -181,6 +175,18 @@ Value MatmulBuilder::buildMapped(const Consumer &consumer, Tile tile,
                         accumulators[index], sum.row % type.getRows(),
                         sum.column % type.getColumns()));
   }
+  return fragments;
+}
+
+// Sums through scales and epilogue to a part of C: acc * (lhs * rhs), then the
+// epilogue's region, or one rounding.
+Value MatmulBuilder::buildMapped(const Consumer &consumer, Tile tile,
+                                 ValueRange ofPart, Part part,
+                                 const Early &early) {
+  SmallVector<Part, 2> sums;
+  for (unsigned sum = 0; sum < spec.getNumSums(); ++sum)
+    sums.push_back(getSum(part, sum));
+  SmallVector<Value> fragments(ofPart);
   unsigned rowOperand = 0;
   auto addRowOperand = [&] {
     unsigned i = rowOperand++;

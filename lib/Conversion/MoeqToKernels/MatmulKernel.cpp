@@ -144,7 +144,8 @@ void MatmulBuilder::buildFunction() {
   if (isCluster())
     kernel.function->setAttr(
         NVVM::NVVMDialect::getClusterDimAttrName(),
-        b.getDenseI32ArrayAttr({static_cast<int32_t>(spec.cluster), 1, 1}));
+        b.getDenseI32ArrayAttr(
+            {static_cast<int32_t>(spec.getClusterSize()), 1, 1}));
   b.setInsertionPointToStart(kernel.function.addEntryBlock(b));
 }
 
@@ -188,7 +189,10 @@ void MatmulBuilder::buildOperands() {
     mailbox = createMailbox(/*cluster=*/1, spec.consumers,
                             hasHelpers(spec) ? kHelperWarps : 0);
   if (isDynamic() && isCluster())
-    numbers = createMailbox(spec.cluster, /*consumers=*/0, /*warps=*/0);
+    numbers =
+        createMailbox(spec.getClusterSize(), /*consumers=*/0, /*warps=*/0);
+  if (isSplit())
+    exchange = ExchangeCreateOp::create(b, getExchangeType(spec));
 }
 
 MatmulKernel MatmulBuilder::build() {
@@ -250,7 +254,7 @@ MatmulKernel MatmulBuilder::build() {
     step = NVVM::GridDimXOp::create(b, number);
   }
   tiles = count = ScheduleSizeOp::create(b, schedule);
-  if (isCluster())
+  if (sharesCopies())
     count = arith::DivUIOp::create(b, add(tiles, i32(spec.cluster - 1)),
                                    i32(spec.cluster));
 
@@ -282,7 +286,7 @@ Value MatmulBuilder::buildForDepth(Value begin, Value end, Value cursor,
 
 MatmulBuilder::Consumer MatmulBuilder::buildConsumerState(Value number) {
   Value row = isPingPong() ? i32(0) : mul(number, i32(getConsumerRows(spec)));
-  Consumer state{number, row, {}, {}};
+  Consumer state{number, row, {}, {}, {}};
   auto stagingType = spec.swapAb
                          ? TileType::get(context, getChunkColumns(spec),
                                          kInstructionRows, spec.out)
@@ -314,9 +318,19 @@ void MatmulBuilder::buildConsumer(Region &region) {
   auto work = [&](Tile tile, Carried carried) -> Carried {
     if (isPingPong())
       return buildInTurn(state, tile, carried);
-    return {buildTileWork(state, tile, carried.cursor), Value()};
+    if (!isSplit())
+      return {buildTileWork(state, tile, carried.cursor), Value()};
+    state.turn = carried.count;
+    Value hasRows = arith::ExtUIOp::create(
+        b, b.getI32Type(), buildHasRows(toConsumer(state, tile)));
+    return {buildTileWork(state, tile, carried.cursor),
+            add(carried.count, hasRows)};
   };
-  buildTileLoop(/*isProducer=*/false, isPingPong() ? consumer : Value(), work);
+  buildTileLoop(/*isProducer=*/false,
+                isPingPong() ? consumer
+                : isSplit()  ? i32(0)
+                             : Value(),
+                work);
   if (!spec.swapAb)
     StoreWaitOp::create(b);
   YieldOp::create(b);
@@ -342,10 +356,16 @@ MatmulBuilder::Carried MatmulBuilder::buildInTurn(const Consumer &consumer,
   return {split.getResult(0), left};
 }
 
-Value MatmulBuilder::buildTileWork(const Consumer &consumer, Tile tile,
-                                   Value cursor) {
+MatmulBuilder::Tile MatmulBuilder::toConsumer(const Consumer &consumer,
+                                              Tile tile) {
   Value &start = spec.swapAb ? tile.column : tile.row;
   start = add(start, consumer.row);
+  return tile;
+}
+
+Value MatmulBuilder::buildTileWork(const Consumer &consumer, Tile tile,
+                                   Value cursor) {
+  tile = toConsumer(consumer, tile);
   return spec.swapAb ? buildWidths(consumer, tile, cursor)
                      : buildRows(consumer, tile, cursor);
 }
@@ -418,9 +438,9 @@ Value MatmulBuilder::buildWidths(const Consumer &consumer, Tile tile,
     b.setInsertionPointToStart(&region.emplaceBlock());
     scf::YieldOp::create(b, buildActive(consumer, tile, cursor, width));
   }
-  // A tile without rows has no stages, but in a cluster.
+  // A tile without rows has no stages, but where a cluster shares copies.
   b.setInsertionPointToStart(&split.getDefaultRegion().emplaceBlock());
-  Value end = isCluster() ? buildHandBack(tile, cursor) : cursor;
+  Value end = sharesCopies() ? buildHandBack(tile, cursor) : cursor;
   buildPassTurn(consumer);
   scf::YieldOp::create(b, end);
   return split.getResult(0);

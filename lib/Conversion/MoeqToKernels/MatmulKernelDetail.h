@@ -33,7 +33,7 @@ inline int64_t getStageTiles(const MatmulKernelSpec &spec) {
   bool isShort = spec.isPacked && !spec.isGathered &&
                  spec.tileRows <= fewRows &&
                  spec.tileColumns == spec.consumers * kInstructionRows;
-  bool fits = isStatic(spec.depth) && spec.depth % depth == 0 &&
+  bool fits = isStatic(spec.depth) && spec.depth % (depth * spec.splitK) == 0 &&
               (!spec.promote || spec.rhsGroup % depth == 0);
   return isShort && fits ? 2 : 1;
 }
@@ -41,6 +41,14 @@ inline int64_t getStageTiles(const MatmulKernelSpec &spec) {
 /// The elements of K of a stage.
 inline int64_t getStageDepth(const MatmulKernelSpec &spec) {
   return getStageTiles(spec) * TileType::kPanelBytes / getBytes(spec.lhs);
+}
+
+/// The stages of K, and those of each part of it but the last, of static K.
+inline int64_t getStages(const MatmulKernelSpec &spec) {
+  return llvm::divideCeil(spec.depth, getStageDepth(spec));
+}
+inline int64_t getPartStages(const MatmulKernelSpec &spec) {
+  return llvm::divideCeil(getStages(spec), spec.splitK);
 }
 
 /// Whether the last elements of K that a stage copies may be those of another
@@ -115,16 +123,18 @@ inline int64_t getOperandRegisters(const MatmulKernelSpec &spec,
 /// as the staging tile holds, fewer where their operands would not fit beside
 /// the accumulator.
 inline int64_t getChunkColumns(const MatmulKernelSpec &spec) {
-  if (spec.swapAb)
-    return getStagingBytes(spec) / kInstructionRows / getBytes(spec.out);
-  constexpr int64_t spareRegisters = 64;
   int64_t columns =
       getStagingBytes(spec) / kInstructionRows / getBytes(spec.out);
+  if (spec.swapAb)
+    return columns;
+  constexpr int64_t spareRegisters = 64;
   if (spec.gated)
     columns = std::min(columns, moeq::kGateGroup);
   int64_t least = TileType::kPanelBytes / getBytes(spec.out);
+  // The CTAs that split K share out the chunks.
+  int64_t most = spec.tileColumns / (spec.getNumSums() * spec.splitK);
   while (columns > least &&
-         (spec.tileColumns % columns != 0 ||
+         (spec.tileColumns % columns != 0 || columns > most ||
           getOperandRegisters(spec, columns) > spareRegisters))
     columns /= 2;
   return columns;
@@ -138,6 +148,22 @@ inline int64_t getProductColumns(const MatmulKernelSpec &spec,
   return spec.promote && !spec.swapAb ? std::gcd(columns, kBlockDepth)
                                       : columns;
 }
+
+/// 64 rows and a chunk of columns of a consumer's part of C, or of its
+/// transpose, by their offsets; or of the accumulator.
+struct MatmulPart {
+  int64_t row, column, width;
+};
+
+/// The parts of C of an accumulator of `columns` columns, of which each
+/// fragment has `ofFragment`: those that a consumer maps and stores at a time.
+SmallVector<MatmulPart> getMatmulParts(const MatmulKernelSpec &spec,
+                                       int64_t columns, int64_t ofFragment);
+
+/// The shared memory of what CTAs that split K add up.
+ExchangeType getExchangeType(const MatmulKernelSpec &spec);
+/// Why K cannot be split, or nullopt where it can.
+std::optional<std::string> getUnsupportedSplit(const MatmulKernelSpec &spec);
 
 /// Whether an operand has a scale for each row and stage that comes with its
 /// tile through the ring.
@@ -218,6 +244,13 @@ inline int64_t getPackedParts(const MatmulKernelSpec &spec, int64_t columns) {
   return parts;
 }
 
+/// The columns of a fragment of an accumulator of `columns`.
+inline int64_t getFragmentColumns(const MatmulKernelSpec &spec,
+                                  int64_t columns) {
+  return spec.isPacked ? columns / getPackedParts(spec, columns)
+                       : getProductColumns(spec, columns);
+}
+
 /// The registers a thread of the sums of `columns`, and of the weights of a
 /// step.
 inline int64_t getPackedSumRegisters(const MatmulKernelSpec &spec,
@@ -281,15 +314,16 @@ inline int64_t getConsumerRegisters(const MatmulKernelSpec &spec,
 }
 
 /// Registers a thread: a producer that starts copies can use some, one that
-/// gathers some more. Where consumers promote sums it has no more than leave
-/// them what they can use.
+/// gathers, or tells others its tiles, some more. Where consumers promote sums
+/// it has no more than leave them what they can use.
 inline int64_t getProducerRegisters(const MatmulKernelSpec &spec) {
   if (spec.isSync())
     return 0;
   bool isNarrow = spec.isPacked && spec.tileRows <= kPackedPartColumns;
   if (isNarrow) // Beside the maps it has the addresses of vectors.
     return spec.consumers > 2 ? 32 : 56;
-  int64_t most = hasHelpers(spec) ? 56 : 40, least = most - 16;
+  int64_t most = hasHelpers(spec) || spec.splitK > 1 ? 56 : 40,
+          least = most - 16;
   if (spec.isPacked)
     return least;
   if (!spec.promote)

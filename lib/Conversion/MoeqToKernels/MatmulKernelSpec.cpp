@@ -64,7 +64,9 @@ static int64_t getSharedMemory(const MatmulKernelSpec &spec) {
   if (spec.swapAb)
     shared += spec.consumers * getRowVectorBytes(spec);
   if (spec.schedule != moeq::Schedule::Persistent)
-    shared += kMailboxStages * 32 * spec.cluster;
+    shared += kMailboxStages * 32 * (spec.getClusterSize() > 1 ? 2 : 1);
+  if (spec.splitK > 1)
+    shared += spec.consumers * getExchangeType(spec).getBytes();
   return shared;
 }
 
@@ -196,6 +198,8 @@ mlir::moeq_gpu::getUnsupportedReason(const MatmulKernelSpec &spec) {
     return text;
   }
   if (std::optional<std::string> unsupported = getUnsupportedPacking(spec))
+    return unsupported;
+  if (std::optional<std::string> unsupported = getUnsupportedSplit(spec))
     return unsupported;
   // A consumer has both halves of each group.
   int64_t halves = 2 * moeq::kGateGroup;
@@ -516,11 +520,6 @@ mlir::moeq_gpu::getMatmulKernelSpec(Operation *op, const MatmulView &view,
   spec.epilogue = view.epilogue;
   spec.gated = view.gated;
   if (moeq::ConfigAttr config = view.config) {
-    if (config.getSplitK() != 1 || config.getTile().size() != 2) {
-      llvm::raw_string_ostream(reason)
-          << "its config is of another form: " << config;
-      return failure();
-    }
     spec.tileRows = config.getTile()[0];
     spec.tileColumns = config.getTile()[1];
     spec.swapAb = config.getSwapAb();
@@ -529,6 +528,7 @@ mlir::moeq_gpu::getMatmulKernelSpec(Operation *op, const MatmulView &view,
     spec.consumers = config.getConsumers();
     spec.raster = config.getRaster();
     spec.cluster = config.getCluster();
+    spec.splitK = config.getSplitK();
     spec.schedule = config.getSchedule();
   }
   if (std::optional<std::string> unsupported = getUnsupportedReason(spec)) {

@@ -107,12 +107,12 @@ void MatmulBuilder::buildProducer(Region &region, bool isHelper) {
                              tile.rowEnd, spec.tileRows);
     SmallVector<GatheredScales, 2> scales = buildGatheredScales(tile, indices);
     SmallVector<Value, 2> shared;
-    if (isCluster() && !isHelper)
+    if (sharesCopies() && !isHelper)
       shared = buildShared(tile, carried.count);
     Depth depth = buildDepth(tile);
     // Unrolled, as a short loop is unless rows are gathered, copies to several
     // CTAs need too many registers.
-    if (isCluster() && !spec.isGathered)
+    if (sharesCopies() && !spec.isGathered)
       depth.stages = buildOpaque(depth.stages);
     auto fill = [&](Value k, Value cursor) -> Value {
       RingAcquireOp::create(b, ring, cursor);

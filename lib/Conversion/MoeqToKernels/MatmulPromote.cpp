@@ -149,6 +149,7 @@ Value MatmulBuilder::buildPromotedLoop(const Consumer &consumer, Tile tile,
   FragmentType productType = getType(getProductType(width).getElementType());
   accumulators.assign(count, Value(ZeroOp::create(b, getType(b.getF32Type()))));
 
+  Depth depth = buildDepth(tile);
   // A loop over [lower, upper), `stages` of them an iteration, that goes on
   // with the accumulators and the cursor.
   auto buildLoop = [&](Value lower, Value upper, int64_t stages) {
@@ -162,7 +163,8 @@ Value MatmulBuilder::buildPromotedLoop(const Consumer &consumer, Tile tile,
           // The loads of scales have returned when the matmul has ended.
           SmallVector<BlockScales> scales;
           for (int64_t i = 0; i < stages; ++i)
-            scales.push_back(buildBlockScales(tile, add(k, i32(i)), products));
+            scales.push_back(buildBlockScales(
+                tile, buildStageOfAll(depth, add(k, i32(i))), products));
           struct Product {
             Value partial, cursor;
             int64_t index;
@@ -215,9 +217,9 @@ Value MatmulBuilder::buildPromotedLoop(const Consumer &consumer, Tile tile,
     cursor = loop.getResults().back();
   };
   // Unrolled, the loop would need the registers of several iterations.
-  Value end = buildOpaque(buildDepth(tile).stages);
+  Value end = buildOpaque(depth.stages);
   if (stages == 1 || (!spec.contractsRows && isStatic(spec.depth) &&
-                      spec.depth % (stages * kBlockDepth) == 0)) {
+                      spec.depth % (spec.splitK * stages * kBlockDepth) == 0)) {
     buildLoop(i32(0), end, stages);
     buildPassTurn(consumer);
     return cursor;

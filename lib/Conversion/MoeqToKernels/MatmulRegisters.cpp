@@ -213,7 +213,7 @@ Value MatmulBuilder::buildPackedLoop(const Consumer &consumer, Tile tile,
   // serializes what begins with zeros from elsewhere.
   accumulators.assign(parts,
                       spec.promote ? Value(ZeroOp::create(b, type)) : Value());
-  int64_t steps = spec.depth / (getStageDepth(spec) * getStepStages(spec));
+  int64_t steps = getPartStages(spec) / getStepStages(spec);
   auto buildStep = [&](const PackedStep &step, bool isLast, bool prefetches) {
     PackedStep next;
     buildPackedProducts(step, tile, type, accumulators, isLast, [&] {

@@ -9,8 +9,9 @@
 // free: then the producer takes it, and tells the consumers through a mailbox.
 //
 // The CTAs of a cluster have neighbouring tiles, one each, and go through the
-// same stages, so that each can fill a part of both. A number stands for the
-// tiles of a cluster then; the first producer takes it, and tells the other.
+// same stages, so that each can fill a part of both; or the same tile, where
+// they split K. A number stands for the tiles of a cluster then; the first
+// producer takes it, and tells the others.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,7 +28,7 @@ using namespace mlir::moeq_gpu;
 // last tile has no rows.
 MatmulBuilder::Tile MatmulBuilder::buildTile(Value number, Value cta) {
   Value index = number, exists;
-  if (isCluster()) {
+  if (sharesCopies()) {
     Value last = arith::SubIOp::create(b, tiles, i32(1));
     index = add(mul(number, i32(spec.cluster)), cta);
     exists = arith::CmpIOp::create(b, arith::CmpIPredicate::ule, index, last);
@@ -78,7 +79,8 @@ Value MatmulBuilder::buildInFirstCta(function_ref<Value()> body) {
 Value MatmulBuilder::buildTake() {
   auto take = [&]() -> Value {
     return ScheduleTakeOp::create(b, b.getI32Type(), schedule,
-                                  getParameter(Kind::Counter), spec.cluster);
+                                  getParameter(Kind::Counter),
+                                  spec.getClusterSize(), isSplit());
   };
   return isCluster() ? buildInFirstCta(take) : take();
 }
@@ -102,12 +104,22 @@ void MatmulBuilder::buildTileLoop(bool isProducer, Value initialCount,
                                   TileBody body) {
   if (isDynamic())
     return buildMailboxLoop(isProducer, initialCount, body);
-  Value start = RingStartOp::create(b, CursorType::get(context));
+  // Producers have numbers of tiles; consumers may carry a count of their own.
+  bool hasCount = !isProducer && initialCount;
+  SmallVector<Value> start{
+      RingStartOp::create(b, CursorType::get(context)).getResult()};
+  if (hasCount)
+    start.push_back(initialCount);
   scf::ForOp::create(
       b, b.getLoc(), first, count, step, start,
-      [&](OpBuilder &, Location, Value index, ValueRange cursor) {
-        Carried carried{cursor.front(), index};
-        scf::YieldOp::create(b, body(buildTile(index, rank), carried).cursor);
+      [&](OpBuilder &, Location, Value index, ValueRange carried) {
+        Carried end =
+            body(buildTile(index, rank),
+                 {carried.front(), hasCount ? carried.back() : index});
+        SmallVector<Value> next{end.cursor};
+        if (hasCount)
+          next.push_back(end.count);
+        scf::YieldOp::create(b, next);
       });
 }
 

@@ -24,6 +24,14 @@ using namespace mlir::moeq_gpu;
 /// of spill stores that its kernel may have.
 static constexpr int64_t kWideAccumulator = 128 * 160, kFewSpills = 24;
 
+/// The clusters that run at a time: their multiprocessors are of one GPC, which
+/// on Hopper has 16 or 18, in pairs.
+static int64_t getResidentClusters(int64_t sms, int64_t size) {
+  constexpr int64_t ofGpc = 16;
+  return std::max<int64_t>(
+      size <= 2 ? sms / size : sms / ofGpc * (ofGpc / size), 1);
+}
+
 /// Whether an operand is FP8 with E8M0 scales: bf16 holds its numbers, but
 /// those below 2^-133.
 static bool isMx(TypeAttr format) {
@@ -237,7 +245,8 @@ static LogicalResult outlineMatmul(OpTy op, gpu::GPUModuleOp module) {
   // One CTA a multiprocessor, in whole clusters, and no more than there can be
   // tiles: each group has one partial tile of rows at most. A plan splits
   // tiles, for all of them.
-  Value grid = index(chip->sms / spec->cluster * spec->cluster);
+  int64_t clusterSize = spec->getClusterSize();
+  Value grid = index(getResidentClusters(chip->sms, clusterSize) * clusterSize);
   if (!spec->isPlanned) {
     if (spec->isMasked || spec->contractsRows)
       rows = arith::MulIOp::create(b, rows, groups);
@@ -246,10 +255,11 @@ static LogicalResult outlineMatmul(OpTy op, gpu::GPUModuleOp module) {
     Value columnTiles =
         arith::CeilDivUIOp::create(b, columns, index(spec->tileColumns));
     Value tiles = arith::MulIOp::create(b, rowTiles, columnTiles);
-    if (spec->cluster > 1)
-      tiles = arith::MulIOp::create(
-          b, arith::CeilDivUIOp::create(b, tiles, index(spec->cluster)),
-          index(spec->cluster));
+    if (clusterSize > 1) {
+      if (spec->cluster > 1)
+        tiles = arith::CeilDivUIOp::create(b, tiles, index(spec->cluster));
+      tiles = arith::MulIOp::create(b, tiles, index(clusterSize));
+    }
     grid = arith::MinUIOp::create(b, tiles, grid);
   }
   Value one = index(1);

@@ -80,7 +80,7 @@ func.func private @word(!moeq_gpu.ring<2x[i64]>)
 
 // -----
 
-// expected-error@+1 {{expects a cluster of 1 or 2 CTAs, got 4}}
+// expected-error@+1 {{expects a cluster of a power of two of CTAs up to 2, got 4}}
 func.func private @cluster(!moeq_gpu.ring<2x[64x128xi8], cluster = 4>)
 
 // -----

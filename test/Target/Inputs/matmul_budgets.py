@@ -1,4 +1,5 @@
-"""The matrix scheme x place of the rows x order of the operands of grouped matmuls.
+"""The matrix scheme x place of the rows x order of the operands, and K whole or in parts, of
+grouped matmuls.
 
 matmul_budgets.py prints a module with a function for each. matmul_budgets.py FILE reads what
 moeq-compile prints of its kernels, and says which of them use more than the numbers in the file:
@@ -11,11 +12,18 @@ from pathlib import Path
 
 from suites import Problem
 
-SCHEMES = ("fp8", "fp8-block", "fp8-block-mn", "int8", "bf16")
+SCHEMES = ("fp8", "fp8-block", "fp8-block-mn", "int8", "bf16", "f16")
 FORMS = ("ragged", "masked", "gathered")
 CONFIGS = {
     "rows": "<tile = [128, 256], schedule = dynamic, raster = 8>",
     "swapped": "<tile = [64, 256], schedule = dynamic, swap_ab = true>",
+    "split": "<tile = [64, 256], schedule = dynamic, swap_ab = true, split_k = 2>",
+}
+# Packed weights are the first operand.
+PACKED = ("mxfp8", "int8-w8a16", "fp8-w8a16", "int4-w4a16", "mxfp4-w4a16")
+PACKED_CONFIGS = {
+    "swapped": "<tile = [64, 128], schedule = dynamic, swap_ab = true>",
+    "split": "<tile = [64, 128], schedule = dynamic, swap_ab = true, split_k = 2>",
 }
 USED = re.compile(
     r"(\w+)_grouped_matmul: .*shared memory (\d+) .*registers (\d+), spill stores (\d+)"
@@ -24,9 +32,9 @@ USED = re.compile(
 
 def functions():
     """The name of each, and its text."""
-    for scheme in SCHEMES:
+    for scheme in SCHEMES + PACKED:
         for form in FORMS:
-            for order, config in CONFIGS.items():
+            for order, config in (PACKED_CONFIGS if scheme in PACKED else CONFIGS).items():
                 name = f"{scheme}-{form}-{order}".replace("-", "_")
                 text = Problem(scheme.removesuffix("-mn"), 8, 2, 1024, 512, form).text(config)
                 if scheme.endswith("-mn"):

@@ -37,6 +37,7 @@ KernelBudget mlir::moeq_gpu::getKernelBudget(RolesOp roles) {
     for (int32_t extent : cluster.asArrayRef())
       budget.cluster *= extent;
   SmallVector<RingCreateOp> rings;
+  SmallVector<ExchangeCreateOp> exchanges;
   SmallVector<std::pair<Operation *, int64_t>> vectors;
   function->walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (auto ring = dyn_cast<RingCreateOp>(op)) {
@@ -44,6 +45,8 @@ KernelBudget mlir::moeq_gpu::getKernelBudget(RolesOp roles) {
       if (!type.isMailbox() && type.getVectors().empty())
         place(op, type.getBytes());
       rings.push_back(ring);
+    } else if (auto exchange = dyn_cast<ExchangeCreateOp>(op)) {
+      exchanges.push_back(exchange);
     } else if (isa<TurnWaitOp>(op)) {
       budget.namedBarriers = 1 + 2 * consumers;
     } else if (auto alloc = dyn_cast<AllocOp>(op)) {
@@ -73,6 +76,11 @@ KernelBudget mlir::moeq_gpu::getKernelBudget(RolesOp roles) {
       continue;
     budget.offsets[ring] = budget.sharedMemory;
     budget.sharedMemory += type.getStages() * type.getStageBytes();
+  }
+  for (ExchangeCreateOp exchange : exchanges) {
+    budget.offsets[exchange] = budget.sharedMemory;
+    budget.sharedMemory +=
+        consumers * exchange.getResult().getType().getBytes();
   }
   for (RingCreateOp ring : rings) {
     budget.barrierOffsets[ring] = budget.sharedMemory;
@@ -144,6 +152,17 @@ LogicalResult RolesOp::verifyRegions() {
            << ", got " << budget.sharedMemory;
   if (!hasProducer && !budget.barrierOffsets.empty())
     return emitOpError("expects a producer that fills the rings, got none");
+  auto checkCluster = [&](int64_t cluster) -> LogicalResult {
+    if (cluster == 1 || cluster == budget.cluster)
+      return success();
+    return emitOpError("expects a kernel with clusters of ")
+           << cluster << ", got " << budget.cluster;
+  };
+  for (auto &[op, offset] : budget.offsets)
+    if (auto exchange = dyn_cast<ExchangeCreateOp>(op);
+        exchange &&
+        failed(checkCluster(exchange.getResult().getType().getCluster())))
+      return failure();
   // A stage is for all consumers, or where they take turns for one; producers
   // write to each other in a cluster.
   for (auto &[op, offset] : budget.barrierOffsets) {
@@ -155,9 +174,8 @@ LogicalResult RolesOp::verifyRegions() {
         !(isOfProducers && consumers == 0))
       return emitOpError("expects rings for ")
              << all << " consumers, got " << consumers;
-    if (type.getCluster() > 1 && type.getCluster() != budget.cluster)
-      return emitOpError("expects a kernel with clusters of ")
-             << type.getCluster() << ", got " << budget.cluster;
+    if (failed(checkCluster(type.getCluster())))
+      return failure();
   }
   return success();
 }

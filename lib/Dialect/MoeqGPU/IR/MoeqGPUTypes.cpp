@@ -224,6 +224,8 @@ static bool isMultiple(int64_t extent, int64_t multiple) {
 static constexpr int64_t kMaxElements = 256 * 128;
 /// Elements that threads hold a vector of, and of a dimension of a box.
 static constexpr int64_t kMaxVector = 256;
+/// The CTAs of a cluster, on every chip that has them.
+static constexpr int64_t kMaxCluster = 8;
 /// Bytes that copies move a multiple of, and the alignment of what they fill.
 static constexpr int64_t kCopyBytes = 16, kCopyAlignment = 128;
 
@@ -323,8 +325,31 @@ LogicalResult RingType::verify(EmitError emitError, int64_t stages,
     return emitError() << "expects at least 2 stages, got " << stages;
   if (payload.empty() && !vectors.empty())
     return emitError() << "expects tiles before vectors, got none";
-  if (cluster != 1 && cluster != 2)
-    return emitError() << "expects a cluster of 1 or 2 CTAs, got " << cluster;
+  // Producers may tell more of them than share copies.
+  int64_t most = payload.empty() ? kMaxCluster : 2;
+  if (cluster < 1 || cluster > most || !llvm::isPowerOf2_64(cluster))
+    return emitError() << "expects a cluster of a power of two of CTAs up to "
+                       << most << ", got " << cluster;
+  return success();
+}
+
+LogicalResult ExchangeType::verify(EmitError emitError, int64_t parts,
+                                   int64_t size, Type elementType,
+                                   int64_t cluster) {
+  if (!elementType.isF32() && !elementType.isInteger(32))
+    return emitError() << "expects an element type of f32 or i32, got "
+                       << elementType;
+  constexpr int64_t unit = 4 * kWarpgroupThreads;
+  if (!isMultiple(size, unit) || size > kMaxElements)
+    return emitError() << "expects parts of a multiple of " << unit
+                       << " elements up to " << kMaxElements << ", got "
+                       << size;
+  if (parts < 1 || parts > kMaxElements / size)
+    return emitError() << "expects 1 to " << kMaxElements / size
+                       << " parts, got " << parts;
+  if (cluster < 2 || cluster > kMaxCluster || !llvm::isPowerOf2_64(cluster))
+    return emitError() << "expects a cluster of 2, 4 or 8 CTAs, got "
+                       << cluster;
   return success();
 }
 

@@ -97,7 +97,7 @@ def Moeq_ConfigAttr : Moeq_Attr<"Config", "config"> {
     | `consumers` | consumer warpgroups |
     | `schedule` | `simple`, `persistent` (tiles round robin), `ping_pong`, `dynamic` (persistent, each CTA takes the next tile when it is free) |
     | `swap_ab` | weights as the wgmma M operand |
-    | `split_k` | parts of K that different CTAs sum |
+    | `split_k` | 1, or 2, 4 or 8 parts of K that the CTAs of a cluster sum, each one (docs/Spec.md, "Matmul") |
     | `raster` | row tiles of a raster group |
     | `cluster` | 1, or 2 CTAs that share what their tiles, neighbours in the order of the tiles, have in common |
   }];

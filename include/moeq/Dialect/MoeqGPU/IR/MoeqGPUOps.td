@@ -115,19 +115,21 @@ def MoeqGPU_ScheduleTakeOp : MoeqGPU_Op<"schedule.take"> {
     wraps to zero there. Executed by one warp of the CTA.
 
     With a `cluster` tiles are taken that many at a time: the number is that of
-    so many neighbours, of which each CTA of a cluster has one. Executed by one
-    warp of the cluster.
+    so many neighbours, of which each CTA of a cluster has one; or, with `same`, it is
+    that of one tile, which all of them have. Executed by one warp of the cluster.
 
     ```mlir
     %i = moeq_gpu.schedule.take %s from %counter : !schedule
     %j = moeq_gpu.schedule.take %s from %counter cluster 2 : !schedule
+    %k = moeq_gpu.schedule.take %s from %counter cluster 2 same : !schedule
     ```
   }];
   let arguments = (ins MoeqGPU_ScheduleType:$schedule, MoeqGPU_GlobalPointer:$counter,
-                       DefaultValuedAttr<ConfinedAttr<I64Attr, [IntPositive]>, "1">:$cluster);
+                       DefaultValuedAttr<ConfinedAttr<I64Attr, [IntPositive]>, "1">:$cluster,
+                       UnitAttr:$same);
   let results = (outs I32:$index);
   let assemblyFormat = [{
-    $schedule `from` $counter (`cluster` $cluster^)? attr-dict `:` type($schedule)
+    $schedule `from` $counter (`cluster` $cluster^)? (`same` $same^)? attr-dict `:` type($schedule)
   }];
 }
 
@@ -520,5 +522,6 @@ def MoeqGPU_YieldOp : MoeqGPU_Op<"yield", [Pure, Terminator, ReturnLike,
 }
 
 include "moeq/Dialect/MoeqGPU/IR/MoeqGPUFragmentOps.td"
+include "moeq/Dialect/MoeqGPU/IR/MoeqGPUExchangeOps.td"
 
 #endif // MOEQ_DIALECT_MOEQGPU_IR_MOEQGPUOPS_TD

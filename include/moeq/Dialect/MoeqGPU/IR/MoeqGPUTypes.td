@@ -154,6 +154,33 @@ def MoeqGPU_SharedVectorType : MoeqGPU_VectorLikeType<"SharedVector", "vector"> 
   }];
 }
 
+def MoeqGPU_ExchangeType : MoeqGPU_Type<"Exchange", "exchange"> {
+  let summary = "shared memory for what the CTAs of a cluster add up";
+  let description = [{
+    Each consumer has room for `parts` parts of `size` 32-bit elements from each other
+    CTA of its cluster, and two barriers: all of them have come, and have been read
+    everywhere.
+
+    ```mlir
+    !moeq_gpu.exchange<2x2048xf32, cluster = 2>
+    ```
+  }];
+  let parameters = (ins "int64_t":$parts, "int64_t":$size, "::mlir::Type":$elementType,
+                        "int64_t":$cluster);
+  let assemblyFormat = [{
+    `<` custom<Shape>($parts, $size, $elementType) `,` `cluster` `=` $cluster `>`
+  }];
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// The bytes of a part, of the parts of all other CTAs, and of the barriers, for
+    /// one consumer.
+    int64_t getPartBytes() const { return getSize() * 4; }
+    int64_t getDataBytes() const { return (getCluster() - 1) * getParts() * getPartBytes(); }
+    static constexpr int64_t kBarrierBytes = 16;
+    int64_t getBytes() const { return getDataBytes() + kBarrierBytes; }
+  }];
+}
+
 def MoeqGPU_RingType : MoeqGPU_Type<"Ring", "ring"> {
   let summary = "a ring of shared-memory stages";
   let description = [{
