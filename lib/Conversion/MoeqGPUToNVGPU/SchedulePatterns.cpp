@@ -308,12 +308,11 @@ struct ScheduleTakeLowering : KernelPattern<ScheduleTakeOp> {
     rewriter.setInsertionPointToStart(taken.elseBlock());
     scf::YieldOp::create(rewriter, loc, e.i32(0));
     rewriter.setInsertionPoint(op);
-    Value own = e.broadcast(taken.getResult(0), e.i32(0));
     Type i32 = e.b.getI32Type();
     Value started = cluster == 1
                         ? Value(NVVM::GridDimXOp::create(rewriter, loc, i32))
                         : NVVM::ClusterDimXOp::create(rewriter, loc, i32);
-    rewriter.replaceOp(op, e.add(started, own));
+    rewriter.replaceOp(op, e.add(started, taken.getResult(0)));
     return success();
   }
 };

@@ -126,6 +126,10 @@ private:
     Value turn;
   };
   Consumer buildConsumerState(Value number);
+  void buildWaitTurn(const Consumer &consumer) {
+    if (isPingPong())
+      TurnWaitOp::create(b, consumer.number);
+  }
   void buildPassTurn(const Consumer &consumer) {
     if (isPingPong())
       TurnPassOp::create(b, consumer.number);

@@ -348,7 +348,6 @@ MatmulBuilder::Carried MatmulBuilder::buildInTurn(const Consumer &consumer,
   Value left = arith::SubIOp::create(b, others, i32(1));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(split.thenBlock());
-  TurnWaitOp::create(b, consumer.number);
   scf::YieldOp::create(b, buildTileWork(consumer, tile, carried.cursor));
   b.setInsertionPointToStart(split.elseBlock());
   scf::YieldOp::create(b,
@@ -389,6 +388,7 @@ Value MatmulBuilder::buildRows(const Consumer &consumer, Tile tile,
   scf::YieldOp::create(b,
                        buildActive(consumer, tile, cursor, spec.tileColumns));
   b.setInsertionPointToStart(split.elseBlock());
+  buildWaitTurn(consumer);
   Value end = buildHandBack(tile, cursor);
   buildPassTurn(consumer);
   scf::YieldOp::create(b, end);
@@ -440,6 +440,7 @@ Value MatmulBuilder::buildWidths(const Consumer &consumer, Tile tile,
   }
   // A tile without rows has no stages, but where a cluster shares copies.
   b.setInsertionPointToStart(&split.getDefaultRegion().emplaceBlock());
+  buildWaitTurn(consumer);
   Value end = sharesCopies() ? buildHandBack(tile, cursor) : cursor;
   buildPassTurn(consumer);
   scf::YieldOp::create(b, end);
@@ -449,7 +450,9 @@ Value MatmulBuilder::buildWidths(const Consumer &consumer, Tile tile,
 // The matmul and the epilogue of a consumer's rows.
 Value MatmulBuilder::buildActive(const Consumer &consumer, Tile tile,
                                  Value cursor, int64_t width) {
+  // What the epilogue reads is loaded during the turn of another.
   Early early = buildEarly(tile, width);
+  buildWaitTurn(consumer);
   SmallVector<Value> accumulators;
   Value end;
   if (spec.isPacked)

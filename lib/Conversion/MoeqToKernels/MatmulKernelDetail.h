@@ -313,6 +313,9 @@ inline int64_t getConsumerRegisters(const MatmulKernelSpec &spec,
   return std::min<int64_t>(share / 8 * 8, 240);
 }
 
+/// The registers of an accumulator beside which a consumer wants all others.
+constexpr int64_t kWideSum = 160;
+
 /// Registers a thread: a producer that starts copies can use some, one that
 /// gathers, or tells others its tiles, some more. Where consumers promote sums
 /// it has no more than leave them what they can use.
@@ -326,8 +329,11 @@ inline int64_t getProducerRegisters(const MatmulKernelSpec &spec) {
           least = most - 16;
   if (spec.isPacked)
     return least;
-  if (!spec.promote)
-    return most;
+  if (!spec.promote) {
+    int64_t sum =
+        getConsumerRows(spec) * getWidths(spec).back() / kWarpgroupThreads;
+    return sum > kWideSum ? least : most;
+  }
   int64_t left = getConsumerRegisters(spec, most),
           share = getConsumerRegisters(spec, least);
   bool suffices = llvm::all_of(getWidths(spec), [&](int64_t columns) {

@@ -270,8 +270,8 @@ mlir::moeq_gpu::getUnsupportedReason(const MatmulKernelSpec &spec) {
   }
   // The accumulator, and what the epilogue needs beside it, or the sums that
   // are promoted and their scales.
-  int64_t wide = getWidths(spec).back(),
-          registers = getConsumerRows(spec) * wide / kWarpgroupThreads + 64;
+  int64_t wide = getWidths(spec).back(), rest = spec.swapAb ? 48 : 64,
+          registers = getConsumerRows(spec) * wide / kWarpgroupThreads + rest;
   if (spec.isPacked)
     registers =
         16 + getPackedStepRegisters(spec) + getPackedSumRegisters(spec, wide);

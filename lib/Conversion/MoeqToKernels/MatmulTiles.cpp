@@ -75,7 +75,8 @@ Value MatmulBuilder::buildInFirstCta(function_ref<Value()> body) {
   return split.getResult(0);
 }
 
-// The next number that no CTA has, or in the first CTA of a cluster no cluster.
+// The next number that no CTA has, or in the first CTA of a cluster no cluster,
+// in lane 0: it may be under way for as long as nobody asks for it.
 Value MatmulBuilder::buildTake() {
   auto take = [&]() -> Value {
     return ScheduleTakeOp::create(b, b.getI32Type(), schedule,
@@ -160,8 +161,8 @@ void MatmulBuilder::buildMailboxLoop(bool isProducer, Value initialCount,
     Value mail = carried[1], tile;
     SmallVector<Value> kept(carried);
     if (isProducer) {
-      if (isCluster())
-        kept[2] = buildShareNumber(carried[2], mail);
+      kept[2] = isCluster() ? buildShareNumber(carried[2], mail)
+                            : buildOfWarp(carried[2]);
       tile = buildFindTile(kept[2]);
       RingAcquireOp::create(b, mailbox, mail);
       RingSendOp::create(b, tile, mailbox, mail);

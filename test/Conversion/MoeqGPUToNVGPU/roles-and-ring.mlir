@@ -113,7 +113,7 @@ gpu.module @kernels {
       // CHECK: %[[LAST:.*]] = arith.subi %[[TILES]], %c1_i32
       // CHECK: scf.if
       // CHECK: llvm.atomicrmw uinc_wrap %[[COUNTER]], %[[LAST]] syncscope("device") monotonic
-      // CHECK: nvvm.shfl.sync idx
+      // CHECK-NOT: nvvm.shfl.sync
       // CHECK: nvvm.read.ptx.sreg.nctaid.x
       %i = moeq_gpu.schedule.take %s from %counter : !schedule
       // CHECK: scf.if

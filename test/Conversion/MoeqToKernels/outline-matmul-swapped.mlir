@@ -153,9 +153,9 @@ func.func @planned(%a: memref<?x512xbf16>, %w: memref<8x256x512xbf16>, %o: memre
 // CHECK:             %[[SKIPPED:.*]] = nvvm.shfl.sync
 // CHECK:             %[[OWN:.*]] = arith.cmpi eq, %[[SKIPPED]], %c0_i32
 // CHECK:             scf.if %[[OWN]]
-// CHECK:               moeq_gpu.turn.wait %[[CONSUMER]]
 // CHECK:               scf.index_switch
 // CHECK:               case 1 {
+// CHECK:                 moeq_gpu.turn.wait %[[CONSUMER]]
 // CHECK:                 scf.for
 // CHECK:                   moeq_gpu.mma
 // CHECK:                 moeq_gpu.turn.pass %[[CONSUMER]]
@@ -163,6 +163,7 @@ func.func @planned(%a: memref<?x512xbf16>, %w: memref<8x256x512xbf16>, %o: memre
 // CHECK:                 moeq_gpu.store_transposed
 // CHECK:               case 2 {
 // CHECK:               default {
+// CHECK-NEXT:            moeq_gpu.turn.wait %[[CONSUMER]]
 // CHECK-NEXT:            moeq_gpu.turn.pass %[[CONSUMER]]
 // CHECK:             } else {
 // CHECK:               moeq_gpu.ring.advance %[[RING]][%{{.*}}] by %{{.*}}

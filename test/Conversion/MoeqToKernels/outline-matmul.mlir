@@ -114,7 +114,8 @@ func.func @many(%a: memref<?x512xf16>, %w: memref<256x512x512xf16>, %o: memref<2
 // CHECK:         %[[FIRST:.*]] = nvvm.read.ptx.sreg.ctaid.x
 // CHECK:         %[[COUNT:.*]] = moeq_gpu.schedule.size
 // CHECK:         moeq_gpu.roles
-// CHECK:           scf.while (%{{.*}} = %{{.*}}, %[[MAIL:.*]] = %{{.*}}, %[[INDEX:.*]] = %[[FIRST]])
+// CHECK:           scf.while (%{{.*}} = %{{.*}}, %[[MAIL:.*]] = %{{.*}}, %[[TAKEN:.*]] = %[[FIRST]])
+// CHECK:             %[[INDEX:.*]] = nvvm.shfl.sync idx %{{.*}}, %[[TAKEN]], %c0_i32
 // CHECK:             %[[EXISTS:.*]] = arith.cmpi ult, %[[INDEX]], %[[COUNT]]
 // CHECK:             %[[TILE:.*]] = scf.if %[[EXISTS]]
 // CHECK:               moeq_gpu.schedule.tile %{{.*}}[%[[INDEX]]]

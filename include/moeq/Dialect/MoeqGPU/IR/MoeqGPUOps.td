@@ -112,7 +112,8 @@ def MoeqGPU_ScheduleTakeOp : MoeqGPU_Op<"schedule.take"> {
     with the tiles of their own numbers; each then takes one more for each tile
     that it has had, so `counter`, an i32 in global memory that is zero when the
     kernel starts, has been increased by the number of tiles when it ends, and
-    wraps to zero there. Executed by one warp of the CTA.
+    wraps to zero there. Executed by one warp of the CTA, whose lane 0 has the
+    number: what broadcasts it waits for it.
 
     With a `cluster` tiles are taken that many at a time: the number is that of
     so many neighbours, of which each CTA of a cluster has one; or, with `same`, it is
