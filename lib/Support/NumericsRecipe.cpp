@@ -252,6 +252,8 @@ RecipeEmitter::emitScale(Elementwise &e, ValueRange statistics) const {
 // Elements
 //===----------------------------------------------------------------------===//
 
+bool RecipeEmitter::scalesByPowers() const { return isE8M0 && !isInteger; }
+
 bool RecipeEmitter::divides() const {
   return recipe.getApply() == ScaleApply::Divide && !isE8M0;
 }
@@ -272,7 +274,9 @@ Value RecipeEmitter::emitCodeOfQuotient(Elementwise &e, Value quotient) const {
 
 Value RecipeEmitter::emitCode(Elementwise &e, const BlockScale &scale,
                               Value x) const {
-  Value q = divides() ? e.div(x, scale.factor) : e.mul(x, scale.factor);
+  Value q = x;
+  if (scale.factor)
+    q = divides() ? e.div(x, scale.factor) : e.mul(x, scale.factor);
   if (!isInteger) {
     auto format = cast<FloatType>(scaled.getValue());
     return scaled.isPacked() ? emitEncode(e, q, format)

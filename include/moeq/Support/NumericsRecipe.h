@@ -41,7 +41,8 @@ public:
     Value stored;
     /// The zero point as it is stored, or null.
     Value zero;
-    /// By which an element is multiplied, or, under `divide`, divided (f32).
+    /// By which an element is multiplied, or, under `divide`, divided (f32);
+    /// null where elements have been.
     Value factor;
     /// The zero point as i32, or null.
     Value zeroCode;
@@ -52,6 +53,9 @@ public:
   /// with the code in the low four bits and zeros above. A NaN gives a NaN
   /// code, or 0 in integers.
   Value emitCode(Elementwise &e, const BlockScale &scale, Value x) const;
+  /// Whether a factor is a power of two, or a NaN, and elements are floats: a
+  /// product is exact then, or so small that its code is a zero.
+  bool scalesByPowers() const;
   /// Whether emitCode divides by the factor, rather than multiplies by it.
   bool divides() const;
   /// Whether the quotients of a block are numbers that round to values of the

@@ -40,15 +40,38 @@ static Value divideByReciprocal(KernelBuilder &k, Value number, Value divisor) {
   return quotient;
 }
 
+void moeq::foldFactor(KernelBuilder &k, const RecipeEmitter &emitter,
+                      RecipeEmitter::BlockScale &scale,
+                      MutableArrayRef<Value> numbers) {
+  // No other type of 16 bits has the exponents of f32.
+  auto isPairs = [](Value number) {
+    return getWidth(number) > 1 &&
+           getElementTypeOrSelf(number.getType()).isBF16();
+  };
+  if (!emitter.scalesByPowers() || !llvm::all_of(numbers, isPairs))
+    return;
+  for (Value &number : numbers) {
+    Value factor = k.fromF32(scale.factor, k.getBF16Type());
+    if (!isa<VectorType>(factor.getType()))
+      factor = k.splat(factor, getWidth(number));
+    number = arith::MulFOp::create(k, number, factor);
+  }
+  scale.factor = Value();
+}
+
 SmallVector<Value> moeq::emitBlockCodes(KernelBuilder &k,
                                         const RecipeEmitter &emitter,
                                         const RecipeEmitter::BlockScale &scale,
                                         ArrayRef<Value> numbers) {
   Elementwise e(k, k.getLoc());
   auto emitCodes = [&] {
-    return llvm::map_to_vector(numbers, [&](Value number) {
-      RecipeEmitter::BlockScale wide = scale;
-      wide.factor = k.splat(scale.factor, getWidth(number));
+    RecipeEmitter::BlockScale ofNumbers = scale;
+    SmallVector<Value> products(numbers);
+    foldFactor(k, emitter, ofNumbers, products);
+    return llvm::map_to_vector(products, [&](Value number) {
+      RecipeEmitter::BlockScale wide = ofNumbers;
+      if (wide.factor)
+        wide.factor = k.splat(scale.factor, getWidth(number));
       if (scale.zeroCode)
         wide.zeroCode = k.splat(scale.zeroCode, getWidth(number));
       return emitter.emitCode(e, wide, k.toF32(number));

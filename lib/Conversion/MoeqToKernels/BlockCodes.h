@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // A kernel quantizes many numbers by one scale: where the recipe divides by it,
-// one division serves all.
+// one division serves all, and powers of two scale pairs of bf16.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,6 +18,13 @@
 #include "moeq/Support/NumericsRecipe.h"
 
 namespace mlir::moeq {
+
+/// Multiplies `numbers`, vectors of floats of 16 or 32 bits, by the factor of
+/// `scale`, a scalar or a vector, and takes it out of there, where the products
+/// are numbers of their type.
+void foldFactor(KernelBuilder &k, const RecipeEmitter &emitter,
+                RecipeEmitter::BlockScale &scale,
+                MutableArrayRef<Value> numbers);
 
 /// The codes that `emitter.emitCode` gives for each of `numbers`, floats of 16
 /// or 32 bits or vectors of them, of a block with the scalars `scale`.

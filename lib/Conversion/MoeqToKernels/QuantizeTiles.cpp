@@ -313,12 +313,17 @@ void TileQuantizer::quantizeColumns() {
   if (rowwise)
     for (Value &chunk : rowChunks)
       chunk = chunks.opaque(chunk);
+  SmallVector<Value> numbers;
+  for (Value chunk : rowChunks)
+    numbers.push_back(chunks.toElements(chunk));
+  foldFactor(k, result.emitter, scale, numbers);
+  for (Value &number : numbers)
+    number = k.toF32(number);
   if (result.isTransposed)
-    return storeTransposed(scale, scratch);
-  for (int64_t i = 0; i < shape.laneRows; ++i)
-    storeCodes(result,
-               result.emitter.emitCode(e, scale, chunks.toF32(rowChunks[i])),
-               rowNumbers[i], inColumns[i], /*chunk=*/0);
+    return storeTransposed(scale, numbers, scratch);
+  for (auto [i, number] : llvm::enumerate(numbers))
+    storeCodes(result, result.emitter.emitCode(e, scale, number), rowNumbers[i],
+               inColumns[i], /*chunk=*/0);
 }
 
 /// Codes go through a tile [columns, rows] in shared memory: a lane writes
@@ -326,7 +331,7 @@ void TileQuantizer::quantizeColumns() {
 /// of different chunks that have the same place in them lie together, and the
 /// pieces of a line change places, so that lanes meet in few banks.
 void TileQuantizer::storeTransposed(const RecipeEmitter::BlockScale &scale,
-                                    Value tile) {
+                                    ArrayRef<Value> numbers, Value tile) {
   const TileResult &result = *columnwise;
   int64_t tileRows = shape.rows(), pieces = tileRows / kPiece;
   int64_t linesOfRow = std::max<int64_t>(128 / tileRows, 1);
@@ -340,11 +345,9 @@ void TileQuantizer::storeTransposed(const RecipeEmitter::BlockScale &scale,
   auto byte = [&](int64_t value) {
     return arith::ConstantIntOp::create(k, k.getI8Type(), value);
   };
-  SmallVector<Value> numbers, masks;
-  for (int64_t i = 0; i < shape.laneRows; ++i) {
-    numbers.push_back(chunks.toF32(rowChunks[i]));
+  SmallVector<Value> masks;
+  for (int64_t i = 0; i < shape.laneRows; ++i)
     masks.push_back(k.select(inColumns[i], byte(-1), byte(0)));
-  }
   // Padding is zero whatever the scale is.
   auto codeType = VectorType::get(shape.laneRows, k.getI8Type());
   Value mask = vector::FromElementsOp::create(k, codeType, masks);
@@ -357,8 +360,9 @@ void TileQuantizer::storeTransposed(const RecipeEmitter::BlockScale &scale,
     for (Value row : numbers)
       ofColumn.push_back(vector::ExtractOp::create(k, row, i));
     RecipeEmitter::BlockScale ofRows;
-    ofRows.factor =
-        k.splat(vector::ExtractOp::create(k, scale.factor, i), shape.laneRows);
+    if (scale.factor)
+      ofRows.factor = k.splat(vector::ExtractOp::create(k, scale.factor, i),
+                              shape.laneRows);
     Value codes = asBytes(result.emitter.emitCode(
         e, ofRows, vector::FromElementsOp::create(k, vectorType, ofColumn)));
     codes = arith::AndIOp::create(k, codes, mask);

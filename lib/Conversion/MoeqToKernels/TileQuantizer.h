@@ -147,7 +147,8 @@ private:
   void storeStagedScales();
   Value allocatePartialSums();
   void sumColumns();
-  void storeTransposed(const RecipeEmitter::BlockScale &scale, Value tile);
+  void storeTransposed(const RecipeEmitter::BlockScale &scale,
+                       ArrayRef<Value> numbers, Value tile);
   void storePieces(function_ref<Value(Value, Value)> codesAt);
   RecipeEmitter::BlockScale loadFactors(Value factors);
 
