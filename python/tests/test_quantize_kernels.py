@@ -102,6 +102,7 @@ def test_recipes(recipe, block):
     format = Format("f8E5M2" if block == 64 else "f8E4M3FN", (block,))
     x = sample(rng, 140, 136)
     check(x, recipe, format, format, offsets_of([1, 130]), few=recipe != "te")
+    check(x, recipe, None, format, offsets_of([1, 130]), few=recipe == "te")
 
 
 @pytest.mark.parametrize("few", [False, True])
@@ -116,13 +117,13 @@ def test_gathered_rows(few):
 
 @pytest.mark.parametrize("function", ["swiglu", "srelu", "geglu"])
 @pytest.mark.parametrize("rounded", ["bf16", "f16", "none"])
-def test_act_quant(function, rounded):
+@pytest.mark.parametrize("few", [False, True])
+def test_act_quant(function, rounded, few):
     rng = rng_of(function, rounded)
     x = formats.round_to(rng.normal(size=(75, 144)).astype(np.float32) * 4, "bf16")
     x[5] *= np.float32(1e4)
     offsets = offsets_of([40, 0, 31])
     row = replace(MX, layout="swizzle_128x4", groups=3)
-    few = rounded == "f16"
     check(x, "te_mx", row, MX, offsets, function=function, rounded=rounded, few=few)
     check(x, "te_mx", MX, None, offsets, function=function, rounded=rounded, few=not few)
 

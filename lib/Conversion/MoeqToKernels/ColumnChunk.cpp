@@ -55,10 +55,10 @@ Value ChunkEmitter::opaque(Value chunk) {
                                         words);
 }
 
-Value ChunkEmitter::magnitudes(Value chunk) {
+Value ChunkEmitter::magnitudes(Value chunk, bool isUnsigned) {
   int64_t count = cast<VectorType>(chunk.getType()).getNumElements();
   Value mask = k.splat(k.i32(isHalf() ? 0x7fff7fff : 0x7fffffff), count);
-  Value bits = arith::AndIOp::create(k, chunk, mask);
+  Value bits = isUnsigned ? chunk : arith::AndIOp::create(k, chunk, mask);
   return isHalf()
              ? vector::BitCastOp::create(k, vectorOf(magnitude, kChunk), bits)
              : bits;

@@ -41,7 +41,8 @@ public:
   /// was made of it is made again, and not kept in registers meanwhile.
   Value opaque(Value chunk);
 
-  Value magnitudes(Value chunk);
+  /// The magnitudes of a chunk; itself where no number has its sign bit set.
+  Value magnitudes(Value chunk, bool isUnsigned = false);
   Value maximum(Value left, Value right);
   /// The f32 bits (i32) of the largest magnitude in each of `rows`, of which
   /// each `lanes` neighbouring lanes hold parts; in all of them.

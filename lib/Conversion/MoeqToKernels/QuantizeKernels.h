@@ -30,6 +30,8 @@ struct QuantizeSource {
       compute;
   /// Whether `compute` takes no registers beside what was loaded.
   bool isLight = false;
+  /// Whether no number has its sign bit set.
+  bool isUnsigned = false;
   /// The columns, or kDynamic, and in a kernel and on the host.
   int64_t staticColumns;
   std::function<Value(KernelBuilder &)> columns, hostColumns;

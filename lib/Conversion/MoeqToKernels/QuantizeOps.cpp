@@ -76,7 +76,8 @@ LogicalResult moeq::buildKernels(ActQuantOp op, gpu::GPUModuleOp module) {
   bool isRounded =
       element == getElementTypeOrSelf(input.getType()) &&
       hasRoundedActivation(parameters, element, op.getRowWeight() != nullptr);
-  source.isLight = isRounded && isRoundedInPlace(parameters);
+  source.isLight = source.isUnsigned =
+      isRounded && isRoundedInPlace(parameters);
   source.compute = [=](KernelBuilder &k, ValueRange fetched, Value ofRow) {
     auto vector = dyn_cast<VectorType>(fetched[0].getType());
     if (isRounded && vector && vector.getNumElements() == kChunk)

@@ -242,7 +242,7 @@ void TileQuantizer::load() {
       if (source.rows)
         chunk = k.select(isRow[i], chunk, chunks.zero());
       rowChunks.push_back(chunk);
-      rowMagnitudes.push_back(chunks.magnitudes(chunk));
+      rowMagnitudes.push_back(chunks.magnitudes(chunk, source.isUnsigned));
     }
   }
 }
@@ -361,8 +361,8 @@ void TileQuantizer::storeTransposed(const RecipeEmitter::BlockScale &scale,
       ofColumn.push_back(vector::ExtractOp::create(k, row, i));
     RecipeEmitter::BlockScale ofRows;
     if (scale.factor)
-      ofRows.factor = k.splat(vector::ExtractOp::create(k, scale.factor, i),
-                              shape.laneRows);
+      ofRows.factor = vector::BroadcastOp::create(
+          k, vectorType, vector::ExtractOp::create(k, scale.factor, i));
     Value codes = asBytes(result.emitter.emitCode(
         e, ofRows, vector::FromElementsOp::create(k, vectorType, ofColumn)));
     codes = arith::AndIOp::create(k, codes, mask);

@@ -52,49 +52,58 @@ void TileQuantizer::buildRows(Value number) {
   k.ifThen(k.ltU(rows.begin, rows.end), [&] { buildTile(); });
 }
 
+/// The integer of an element of `memref` with no bit set.
+static Value zeroBits(KernelBuilder &k, Value memref) {
+  int64_t width = getElementTypeOrSelf(memref).getIntOrFloatBitWidth();
+  return arith::ConstantOp::create(
+      k, k.getIntegerAttr(k.getIntegerType(width), 0));
+}
+
 /// Stores the zeros of the tiles without rows among padded rows
 /// [number * kPaddedRows, (number + 1) * kPaddedRows).
 void TileQuantizer::storePadding(Value number) {
-  Value first = k.mul(number, k.index(kPaddedRows));
+  Value first = k.mul(number, k.index(kPaddedRows)),
+        end = k.add(first, k.index(kPaddedRows));
   rows = findGroupRows(k, source.offsets, first);
   Value count = k.select(k.ltU(rows.begin, rows.end),
                          k.sub(rows.end, rows.begin), k.index(0));
-  int64_t tiles = kPaddedRows / shape.rows();
-  k.forLoop(k.ceilDivU(count, k.index(shape.rows())), k.index(tiles),
-            k.index(1), {}, [&](Value tile, ValueRange) -> SmallVector<Value> {
-              firstRow = k.add(first, k.mul(tile, k.index(shape.rows())));
-              storeZeros();
+  Value tilesOfRows = k.ceilDivU(count, k.index(shape.rows()));
+  Value padding = k.add(first, k.mul(tilesOfRows, k.index(shape.rows())));
+  if (rowwise && rowwise->format.getGroups() != 0)
+    storeZeroScales(padding, end);
+  if (!columnwise)
+    return;
+  k.forLoop(padding, end, k.index(shape.rows()), {},
+            [&](Value row, ValueRange) -> SmallVector<Value> {
+              firstRow = row;
+              storeColumnScales(
+                  [&](Value) { return zeroBits(k, columnwise->scales); });
+              if (columnwise->isTransposed)
+                storePieces([&](Value, Value) {
+                  return k.splat(zeroBits(k, columnwise->values), kPiece);
+                });
               return {};
             });
 }
 
-/// Stores zeros for a tile without rows: scales, and transposed codes.
-void TileQuantizer::storeZeros() {
-  auto zeroBits = [&](Value memref) -> Value {
-    Type type =
-        k.getIntegerType(getElementTypeOrSelf(memref).getIntOrFloatBitWidth());
-    return arith::ConstantOp::create(k, k.getIntegerAttr(type, 0));
-  };
-  if (rowwise && rowwise->format.getGroups() != 0) {
-    int64_t blocks = shape.columns() / rowwise->columnBlock;
-    int64_t count = shape.rows() * blocks;
-    Value firstBlock = k.divU(firstColumn, k.index(rowwise->columnBlock));
-    for (int64_t base = 0; base < count; base += shape.threads()) {
-      Value number = k.add(k.thread(), k.index(base));
-      Value row = k.add(firstRow, k.divU(number, k.index(blocks))),
-            block = k.add(firstBlock, k.remU(number, k.index(blocks)));
-      Value isNumber = base + shape.threads() <= count
-                           ? Value()
-                           : k.ltU(number, k.index(count));
-      placeScale(*rowwise, zeroBits(rowwise->scales), row, block,
-                 k.both(isNumber, isScalePlace(*rowwise, row, block)));
-    }
+/// Stores zeros for the scales of the tile's columns and padded rows
+/// [begin, end), of which there are kPaddedRows at most.
+void TileQuantizer::storeZeroScales(Value begin, Value end) {
+  // Four bytes of a row lie side by side.
+  int64_t blocks = shape.columns() / rowwise->columnBlock;
+  bool isSwizzled = rowwise->format.getLayout() == ScaleLayout::Swizzle128x4;
+  int64_t width = isSwizzled && blocks % 4 == 0 ? 4 : 1;
+  Value zero = zeroBits(k, rowwise->scales);
+  if (width > 1)
+    zero = k.splat(zero, width);
+  int64_t words = blocks / width;
+  Value firstBlock = k.divU(firstColumn, k.index(rowwise->columnBlock));
+  for (int64_t base = 0; base < kPaddedRows * words; base += shape.threads()) {
+    Value number = k.add(k.thread(), k.index(base));
+    Value row = k.add(begin, k.divU(number, k.index(words)));
+    Value block = k.add(firstBlock,
+                        k.mul(k.remU(number, k.index(words)), k.index(width)));
+    placeScale(*rowwise, zero, row, block,
+               k.both(k.ltU(row, end), isScalePlace(*rowwise, row, block)));
   }
-  if (!columnwise)
-    return;
-  storeColumnScales([&](Value) { return zeroBits(columnwise->scales); });
-  if (columnwise->isTransposed)
-    storePieces([&](Value, Value) {
-      return k.splat(zeroBits(columnwise->values), kPiece);
-    });
 }

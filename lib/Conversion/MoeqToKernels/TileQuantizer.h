@@ -159,7 +159,7 @@ private:
   bool isSplit() const { return shape.isSpread && hasPaddedRows; }
   Value buildSplit(Value number);
   void storePadding(Value number);
-  void storeZeros();
+  void storeZeroScales(Value begin, Value end);
   Value isScalePlace(const TileResult &result, Value row, Value column);
   void placeScale(const TileResult &result, Value stored, Value row,
                   Value column, Value condition);

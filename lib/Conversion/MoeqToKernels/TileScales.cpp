@@ -214,7 +214,8 @@ void TileQuantizer::reduceColumns(Value partials, Value factors) {
 void TileQuantizer::storeColumnScales(function_ref<Value(Value)> scaleAt) {
   const TileResult &result = *columnwise;
   int64_t columns = shape.columns(), scales = countColumnScales();
-  int64_t low = std::min<int64_t>(scales, 4);
+  int64_t low = std::min<int64_t>(scales, 4),
+          high = std::min<int64_t>(columns / 32, 4);
   // Outermost first: what counts the scales of a column, and the columns.
   auto placeOf = [&](Value number) -> std::pair<Value, Value> {
     auto split = [&](ArrayRef<int64_t> extents) {
@@ -227,9 +228,10 @@ void TileQuantizer::storeColumnScales(function_ref<Value(Value)> scaleAt) {
       return k.add(k.mul(high, k.index(extent)), rest);
     };
     if (result.format.getLayout() == ScaleLayout::Swizzle128x4) {
-      SmallVector<Value> at = split({scales / low, columns / 128, 32, 4, low});
+      SmallVector<Value> at =
+          split({scales / low, columns / (32 * high), 32, high, low});
       return {join(at[0], low, at[4]),
-              join(at[1], 128, join(at[3], 32, at[2]))};
+              join(at[1], 32 * high, join(at[3], 32, at[2]))};
     }
     if (result.rowDim == 0) {
       SmallVector<Value> at = split({scales, columns});

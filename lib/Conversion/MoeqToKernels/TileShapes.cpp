@@ -83,27 +83,28 @@ static TileShape getRowShape(int64_t columns) {
 }
 
 /// The shape where blocks are parts of rows or columns; `isSpread` that for few
-/// numbers, in which more threads have a row or two each.
+/// numbers, in which more threads have a row each.
 static TileShape getBlockShape(const QuantizeSource &source,
                                const QuantizeResult &rowwise,
                                const QuantizeResult &columnwise,
                                bool isSpread) {
-  int64_t lanes = kWarpSize, rows = isSpread ? 8 : 32, laneRows = kLaneRows;
-  if (isSpread)
-    laneRows = columnwise ? 2 : 1;
+  int64_t lanes = kWarpSize, rows = isSpread ? 8 : 32;
   if (columnwise) {
     bool isTransposed = columnwise.format.getBlockOf(1, 2) != 1;
     rows = columnwise.format.getBlockOf(isTransposed, 2);
-    // Transposed codes are stored by 64 bytes at least.
+    // Transposed codes are stored by 64 bytes at least, and few by sectors.
     if (isTransposed && !isSpread)
       rows = std::max<int64_t>(rows, 64);
-    if (rows > 32 || isSpread)
+    if (isSpread)
+      lanes = kSector / kChunk;
+    else if (rows > 32)
       lanes = 16;
   }
   int64_t places = source.placesOfTurn;
   if (rowwise)
     places = std::max(places, rowwise.format.getBlockOf(1, 2));
   lanes = std::max(lanes, places / kChunk);
+  int64_t laneRows = isSpread ? 1 : kLaneRows;
   int64_t warps = rows * lanes / (laneRows * kWarpSize);
   int64_t more = std::max<int64_t>(warps / kMaxWarps, 1);
   TileShape shape = {warps / more, lanes, laneRows * more, /*laneChunks=*/1};
