@@ -313,6 +313,17 @@ EDGES = [
     for form in ("ragged", "masked", "gathered")
     for n, k in ((1024, 512), (448, 640) if SCHEMES[scheme].rhs.packing else (456, 720))
 ]
+# Parts of K in the CTAs of a cluster; they are uneven but for packed weights.
+EDGES += [
+    (
+        Problem(scheme, 8, 2, *((448, 1024) if is_packed else (456, 880)), form),
+        f"<tile = [64, {128 if is_packed else 256}], stages = {4 if is_packed else 3}, "
+        "schedule = dynamic, swap_ab = true, split_k = 2>",
+    )
+    for scheme in SCHEMES
+    for form in ("ragged", "masked", "gathered")
+    for is_packed in (bool(SCHEMES[scheme].rhs.packing),)
+]
 # More than 2^31 elements in each of A, B and C, and the tokens that it takes.
 BIG, BIG_TOKENS = Problem("fp8", 256, 8, 7168, 7168), 40000
 
