@@ -120,28 +120,17 @@ bool moeq::coversPadding(const QuantizeSource &source,
                             results.rowwise.format.getGroups() != 0);
 }
 
-/// Whether tiles cover so few codes, with the padding of groups by `offsets`,
-/// that all CTAs of the spread shape are at work at once or nearly so, on the
-/// host.
-static Value coverFewCodes(OpBuilder &b, Location loc, Value codes,
-                           Value offsets) {
-  auto constant = [&](int64_t value) -> Value {
-    return arith::ConstantIndexOp::create(b, loc, value);
+/// Whether these codes are so few that all CTAs of the spread shape which have
+/// any are at work at once or nearly so, on the host. Padding has CTAs of its
+/// own.
+static Value areFew(OpBuilder &b, Location loc, Value codes) {
+  auto size = [&](int64_t dim) {
+    return b.createOrFold<memref::DimOp>(loc, codes, dim);
   };
-  auto size = [&](Value memref, int64_t dim) {
-    return b.createOrFold<memref::DimOp>(loc, memref, dim);
-  };
-  Value rows = size(codes, 0);
-  if (offsets) {
-    Value groups =
-        b.createOrFold<arith::SubIOp>(loc, size(offsets, 0), constant(1));
-    rows = b.createOrFold<arith::AddIOp>(
-        loc, rows,
-        b.createOrFold<arith::MulIOp>(loc, groups, constant(kPaddedRows)));
-  }
-  Value count = b.createOrFold<arith::MulIOp>(loc, rows, size(codes, 1));
-  return b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, count,
-                                       constant(kFewCodes));
+  Value count = b.createOrFold<arith::MulIOp>(loc, size(0), size(1));
+  return b.createOrFold<arith::CmpIOp>(
+      loc, arith::CmpIPredicate::ult, count,
+      arith::ConstantIndexOp::create(b, loc, kFewCodes));
 }
 
 void moeq::buildQuantizeTiles(Operation *op, gpu::GPUModuleOp module,
@@ -173,11 +162,8 @@ void moeq::buildQuantizeTiles(Operation *op, gpu::GPUModuleOp module,
     buildOne(shape);
     return;
   }
-  // Transposed codes have the padding.
-  bool isPadded = rowwise && coversPadding(source, results);
-  Value isFew = coverFewCodes(host, op->getLoc(),
-                              (rowwise ? rowwise : columnwise).outs[0],
-                              isPadded ? source.offsets : Value());
+  Value isFew =
+      areFew(host, op->getLoc(), (rowwise ? rowwise : columnwise).outs[0]);
   if (std::optional<int64_t> isKnown = getConstantIntValue(isFew)) {
     buildOne(*isKnown ? spread : shape);
     return;
