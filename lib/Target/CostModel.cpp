@@ -350,7 +350,9 @@ static SmallVector<Shape> getShapes(const Chip &chip,
   SmallVector<Shape> shapes;
   auto add = [&](Shape shape, bool inClusters = false) {
     shapes.push_back(shape);
-    if (!inClusters || !problem.canCluster || !chip.hasWgmma)
+    // Two CTAs wait for each other's sums to be promoted: a tenth slower.
+    if (!inClusters || !problem.canCluster || problem.promotes ||
+        !chip.hasWgmma)
       return;
     shape.cluster = 2;
     shapes.push_back(shape);

@@ -23,8 +23,9 @@ using namespace mlir::moeq;
 static constexpr int64_t kLaneChunks = 4, kMaxWarps = 16;
 
 /// The rows of a lane where blocks are no rows, and from how many codes on it
-/// has so many.
-static constexpr int64_t kLaneRows = 4, kFewCodes = 7 << 19;
+/// has so many, with rows alone and with columns.
+static constexpr int64_t kLaneRows = 4, kFewCodes = 7 << 19,
+                         kFewColumnCodes = 3 << 19;
 
 /// A lane has two chunks of a row of up to so many, so that four warps share it
 /// rather than two, with fewer registers each.
@@ -120,17 +121,17 @@ bool moeq::coversPadding(const QuantizeSource &source,
                             results.rowwise.format.getGroups() != 0);
 }
 
-/// Whether these codes are so few that all CTAs of the spread shape which have
-/// any are at work at once or nearly so, on the host. Padding has CTAs of its
-/// own.
-static Value areFew(OpBuilder &b, Location loc, Value codes) {
+/// Whether these codes are so `few` that all CTAs of the spread shape which
+/// have any are at work at once or nearly so, on the host. Padding has CTAs of
+/// its own.
+static Value areFew(OpBuilder &b, Location loc, Value codes, int64_t few) {
   auto size = [&](int64_t dim) {
     return b.createOrFold<memref::DimOp>(loc, codes, dim);
   };
   Value count = b.createOrFold<arith::MulIOp>(loc, size(0), size(1));
   return b.createOrFold<arith::CmpIOp>(
       loc, arith::CmpIPredicate::ult, count,
-      arith::ConstantIndexOp::create(b, loc, kFewCodes));
+      arith::ConstantIndexOp::create(b, loc, few));
 }
 
 void moeq::buildQuantizeTiles(Operation *op, gpu::GPUModuleOp module,
@@ -163,7 +164,8 @@ void moeq::buildQuantizeTiles(Operation *op, gpu::GPUModuleOp module,
     return;
   }
   Value isFew =
-      areFew(host, op->getLoc(), (rowwise ? rowwise : columnwise).outs[0]);
+      areFew(host, op->getLoc(), (rowwise ? rowwise : columnwise).outs[0],
+             columnwise ? kFewColumnCodes : kFewCodes);
   if (std::optional<int64_t> isKnown = getConstantIntValue(isFew)) {
     buildOne(*isKnown ? spread : shape);
     return;
