@@ -197,6 +197,10 @@ mlir::moeq_gpu::getUnsupportedReason(const MatmulKernelSpec &spec) {
                                   : "transposed weights");
     return text;
   }
+  if (spec.depth == 0 || spec.columns == 0 || spec.groups == 0) {
+    reason << "extents are not zero";
+    return text;
+  }
   if (std::optional<std::string> unsupported = getUnsupportedPacking(spec))
     return unsupported;
   if (std::optional<std::string> unsupported = getUnsupportedSplit(spec))
@@ -208,10 +212,6 @@ mlir::moeq_gpu::getUnsupportedReason(const MatmulKernelSpec &spec) {
     reason << "a consumer has a multiple of " << halves
            << " columns to gate, got "
            << (spec.swapAb ? getConsumerRows(spec) : spec.tileColumns);
-    return text;
-  }
-  if (spec.depth == 0 || spec.columns == 0 || spec.groups == 0) {
-    reason << "extents are not zero";
     return text;
   }
   if (spec.isGrouped && isStatic(spec.groups) &&

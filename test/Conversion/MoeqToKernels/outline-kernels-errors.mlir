@@ -266,3 +266,13 @@ func.func @scaled_tokens(%x: memref<?x128xi8>, %xs: memref<?x1xf32>, %w: memref<
       offsets(%o : memref<3xi32>) outs(%c : memref<?x128xbf16>) config(<tile = [64, 128], swap_ab = true>)
   return
 }
+
+// -----
+
+!w = !moeq.scaled<i8, block = [*], scale = f32, packing = fragments>
+func.func @no_depth(%x: memref<?x0xbf16>, %w: memref<2x128x0xi8>, %ws: memref<2x128x1xf32>, %o: memref<3xi32>, %c: memref<?x128xbf16>) {
+  // expected-remark @+1 {{extents are not zero}}
+  moeq.grouped_matmul lhs(%x : memref<?x0xbf16>) rhs(%w, %ws : memref<2x128x0xi8>, memref<2x128x1xf32> as !w)
+      offsets(%o : memref<3xi32>) outs(%c : memref<?x128xbf16>) config(<tile = [64, 128], swap_ab = true>)
+  return
+}
