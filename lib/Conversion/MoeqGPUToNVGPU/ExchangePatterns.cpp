@@ -103,13 +103,9 @@ struct ExchangeCreateLowering : KernelPattern<ExchangeCreateOp> {
     Value barriers = Exchange::getBarriers(budget, type, e, address);
     // Each warp of the consumer in the other CTAs arrives.
     int64_t warps = (type.getCluster() - 1) * kWarpgroupThreads / kWarpThreads;
-    e.when(e.equal(e.thread(), 0), [&] {
-      for (int64_t i = 0, n = 2 * Exchange::getConsumers(budget); i < n; ++i)
-        NVVM::MBarrierInitOp::create(
-            rewriter, op.getLoc(), e.shared(e.add(barriers, i * kBarrierBytes)),
-            e.i32(warps), Value());
-      NVVM::FenceMbarrierInitOp::create(rewriter, op.getLoc());
-    });
+    emitBarriers(
+        e, barriers,
+        SmallVector<int64_t>(2 * Exchange::getConsumers(budget), warps));
     rewriter.replaceOp(op, address);
     return success();
   }

@@ -15,6 +15,18 @@ using namespace mlir::moeq_gpu;
 /// The alignment of a stage of a mailbox.
 static constexpr int64_t kMailBytes = 16;
 
+void mlir::moeq_gpu::emitBarriers(Emitter &e, Value address,
+                                  ArrayRef<int64_t> arrivals) {
+  e.when(e.equal(e.thread(), 0), [&] {
+    for (auto [i, count] : llvm::enumerate(arrivals))
+      NVVM::MBarrierInitOp::create(
+          e.b, e.loc,
+          e.shared(e.add(address, static_cast<int64_t>(i) * kBarrierBytes)),
+          e.i32(count), Value());
+    NVVM::FenceMbarrierInitOp::create(e.b, e.loc);
+  });
+}
+
 // The address of descriptor `index` of an array of tensor maps.
 static Value emitDescriptor(Emitter &e, Value maps, Value index) {
   return e.at(maps, e.b.getI8Type(), e.mul(index, TensorMapType::kBytes));
@@ -79,13 +91,9 @@ struct RingCreateLowering : KernelPattern<RingCreateOp> {
     int64_t warps =
         op.getConsumers() * kWarpgroupThreads / kWarpThreads + op.getWarps();
     warps = std::max<int64_t>(warps, 1) * type.getCluster();
-    e.when(e.equal(e.thread(), 0), [&] {
-      for (int64_t i = 0, stages = type.getStages(); i < 2 * stages; ++i)
-        NVVM::MBarrierInitOp::create(
-            rewriter, op.getLoc(), e.shared(e.add(barriers, i * kBarrierBytes)),
-            e.i32(i < stages ? arrivals : warps), Value());
-      NVVM::FenceMbarrierInitOp::create(rewriter, op.getLoc());
-    });
+    SmallVector<int64_t> counts(type.getStages(), arrivals);
+    counts.append(type.getStages(), warps);
+    emitBarriers(e, barriers, counts);
     rewriter.replaceOpWithMultiple(op, {{data, barriers}});
     return success();
   }

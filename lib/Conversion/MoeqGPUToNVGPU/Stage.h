@@ -16,6 +16,10 @@ namespace mlir::moeq_gpu {
 constexpr int64_t kWaitTicks = 10000000;
 constexpr int64_t kBarrierBytes = 8;
 
+/// Makes the barriers that lie at `address` side by side, by one thread: a
+/// phase of each ends with so many arrivals.
+void emitBarriers(Emitter &e, Value address, ArrayRef<int64_t> arrivals);
+
 /// A ring and a stage of it, lowered.
 struct Stage {
   Stage(Emitter &e, RingType type, ValueRange ring, ValueRange cursor)

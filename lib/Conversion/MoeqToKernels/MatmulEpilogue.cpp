@@ -85,6 +85,22 @@ MatmulBuilder::Early MatmulBuilder::buildEarly(Tile tile, int64_t width) {
   return early;
 }
 
+SmallVector<MatmulPart>
+mlir::moeq_gpu::getMatmulParts(const MatmulKernelSpec &spec, int64_t columns,
+                               int64_t ofFragment) {
+  int64_t rows = getConsumerRows(spec), width = getChunkColumns(spec);
+  (spec.swapAb ? rows : columns) /= spec.getNumSums();
+  SmallVector<MatmulPart> parts;
+  for (int64_t row = 0; row < rows; row += kInstructionRows)
+    for (int64_t column = 0, size; column < columns; column += size) {
+      // No part is of two fragments.
+      size =
+          std::min({width, columns - column, ofFragment - column % ofFragment});
+      parts.push_back({row, column, size});
+    }
+  return parts;
+}
+
 void MatmulBuilder::buildEpilogue(const Consumer &consumer, Tile tile,
                                   ValueRange accumulators, const Early &early) {
   auto type = cast<FragmentType>(accumulators.front().getType());

@@ -21,22 +21,6 @@
 using namespace mlir;
 using namespace mlir::moeq_gpu;
 
-SmallVector<MatmulPart>
-mlir::moeq_gpu::getMatmulParts(const MatmulKernelSpec &spec, int64_t columns,
-                               int64_t ofFragment) {
-  int64_t rows = getConsumerRows(spec), width = getChunkColumns(spec);
-  (spec.swapAb ? rows : columns) /= spec.getNumSums();
-  SmallVector<MatmulPart> parts;
-  for (int64_t row = 0; row < rows; row += kInstructionRows)
-    for (int64_t column = 0, size; column < columns; column += size) {
-      // No part is of two fragments.
-      size =
-          std::min({width, columns - column, ofFragment - column % ofFragment});
-      parts.push_back({row, column, size});
-    }
-  return parts;
-}
-
 ExchangeType mlir::moeq_gpu::getExchangeType(const MatmulKernelSpec &spec) {
   MLIRContext *context = spec.lhs.getContext();
   int64_t parts = 0;
