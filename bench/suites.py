@@ -1,6 +1,7 @@
 """What the suites compile and measure: programs by name, shapes, and the goals and peers of
 their rows."""
 
+import itertools
 import json
 import re
 from dataclasses import dataclass, replace
@@ -307,23 +308,16 @@ ROWS = {
 
 # The families of kernels that the suite `edges` runs: a problem and a config, or none for the
 # compiler's choice. N and K leave a tail behind every tile, of whole chunks of packed weights.
-EDGES = [
-    (Problem(scheme, 8, 2, n, k, form), "")
-    for scheme in SCHEMES
-    for form in ("ragged", "masked", "gathered")
-    for n, k in ((1024, 512), (448, 640) if SCHEMES[scheme].rhs.packing else (456, 720))
-]
-# Parts of K in the CTAs of a cluster; they are uneven but for packed weights.
-EDGES += [
-    (
-        Problem(scheme, 8, 2, *((448, 1024) if is_packed else (456, 880)), form),
-        f"<tile = [64, {128 if is_packed else 256}], stages = {4 if is_packed else 3}, "
-        "schedule = dynamic, swap_ab = true, split_k = 2>",
-    )
-    for scheme in SCHEMES
-    for form in ("ragged", "masked", "gathered")
-    for is_packed in (bool(SCHEMES[scheme].rhs.packing),)
-]
+EDGES = []
+for scheme, form in itertools.product(SCHEMES, ("ragged", "masked", "gathered")):
+    is_packed = bool(SCHEMES[scheme].rhs.packing)
+    for n, k in ((1024, 512), (448, 640) if is_packed else (456, 720)):
+        EDGES.append((Problem(scheme, 8, 2, n, k, form), ""))
+    # Parts of K in the CTAs of a cluster; they are uneven but for packed weights.
+    tile, stages = ("[64, 128]", 4) if is_packed else ("[64, 256]", 3)
+    config = f"<tile = {tile}, stages = {stages}, schedule = dynamic, swap_ab = true, split_k = 2>"
+    n, k = (448, 1024) if is_packed else (456, 880)
+    EDGES.append((Problem(scheme, 8, 2, n, k, form), config))
 # More than 2^31 elements in each of A, B and C, and the tokens that it takes.
 BIG, BIG_TOKENS = Problem("fp8", 256, 8, 7168, 7168), 40000
 
