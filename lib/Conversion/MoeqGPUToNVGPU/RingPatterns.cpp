@@ -136,6 +136,25 @@ struct RingAdvanceLowering : KernelPattern<RingAdvanceOp> {
   }
 };
 
+struct RingUniformLowering : KernelPattern<RingUniformOp> {
+  using KernelPattern::KernelPattern;
+
+  LogicalResult
+  matchAndRewrite(RingUniformOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Emitter e(rewriter, op.getLoc());
+    ValueRange cursor = adaptor.getCursor();
+    Value phase = arith::ExtUIOp::create(rewriter, op.getLoc(),
+                                         rewriter.getI32Type(), cursor[1]);
+    phase = e.broadcast(phase, e.i32(0));
+    rewriter.replaceOpWithMultiple(
+        op, {{e.broadcast(cursor[0], e.i32(0)),
+              arith::TruncIOp::create(rewriter, op.getLoc(),
+                                      rewriter.getI1Type(), phase)}});
+    return success();
+  }
+};
+
 struct RingAcquireLowering : KernelPattern<RingAcquireOp> {
   using KernelPattern::KernelPattern;
 
@@ -432,8 +451,8 @@ void mlir::moeq_gpu::populateRingPatterns(const TypeConverter &converter,
                                           RewritePatternSet &patterns,
                                           const KernelBudget &budget) {
   patterns.add<TensorMapLowering, AllocLowering, RingCreateLowering,
-               RingStartLowering, RingAdvanceLowering, RingAcquireLowering,
-               RingFillLowering, RingWaitLowering, RingSendLowering,
-               RingReceiveLowering, RingReleaseLowering>(
+               RingStartLowering, RingAdvanceLowering, RingUniformLowering,
+               RingAcquireLowering, RingFillLowering, RingWaitLowering,
+               RingSendLowering, RingReceiveLowering, RingReleaseLowering>(
       converter, patterns.getContext(), budget);
 }

@@ -114,9 +114,9 @@ void MatmulBuilder::buildTileLoop(bool isProducer, Value initialCount,
   scf::ForOp::create(
       b, b.getLoc(), first, count, step, start,
       [&](OpBuilder &, Location, Value index, ValueRange carried) {
-        Carried end =
-            body(buildTile(index, rank),
-                 {carried.front(), hasCount ? carried.back() : index});
+        Carried end = body(buildTile(index, rank),
+                           {RingUniformOp::create(b, carried.front()),
+                            hasCount ? carried.back() : index});
         SmallVector<Value> next{end.cursor};
         if (hasCount)
           next.push_back(end.count);
@@ -181,7 +181,8 @@ void MatmulBuilder::buildMailboxLoop(bool isProducer, Value initialCount,
     for (int64_t i = 0; i < mailType.getNumElements(); ++i)
       fields.push_back(vector::ExtractOp::create(b, carried[2], i));
     Carried end = body({fields[0], fields[1], fields[2], fields[3]},
-                       {carried[0], initialCount ? carried[3] : Value()});
+                       {RingUniformOp::create(b, carried[0]),
+                        initialCount ? carried[3] : Value()});
     SmallVector<Value> next{end.cursor, advance(mailbox, carried[1])};
     if (initialCount)
       next.push_back(end.count);

@@ -165,10 +165,16 @@ gpu.module @kernels {
       // CHECK: %[[SLOT:.*]] = arith.remui %[[SKIPPED]], %c3_i32
       // CHECK: %[[ROUNDS:.*]] = arith.divui %[[SKIPPED]], %c3_i32
       // CHECK: %[[PHASE:.*]] = arith.trunci %[[ROUNDS]] : i32 to i1
-      // CHECK: arith.muli %[[SLOT]], %c8_i32
-      // CHECK: arith.extui %[[PHASE]]
+      %next = moeq_gpu.ring.advance %ring[%start] by %skipped : !ring
+      // Both come from lane 0.
+      // CHECK: %[[WORD:.*]] = arith.extui %[[PHASE]]
+      // CHECK: %[[OF_WARP:.*]] = nvvm.shfl.sync idx %{{.*}}, %[[WORD]], %c0_i32
+      // CHECK: %[[SAME:.*]] = nvvm.shfl.sync idx %{{.*}}, %[[SLOT]], %c0_i32
+      // CHECK: %[[PARITY:.*]] = arith.trunci %[[OF_WARP]] : i32 to i1
+      // CHECK: arith.muli %[[SAME]], %c8_i32
+      // CHECK: arith.extui %[[PARITY]]
       // CHECK: nvvm.mbarrier.try_wait.parity
-      %cursor = moeq_gpu.ring.advance %ring[%start] by %skipped : !ring
+      %cursor = moeq_gpu.ring.uniform %next : !cursor
       %tile = moeq_gpu.ring.wait %ring[%cursor] : !ring -> !tile
     }
     llvm.return

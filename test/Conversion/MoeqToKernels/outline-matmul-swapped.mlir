@@ -150,6 +150,7 @@ func.func @planned(%a: memref<?x512xbf16>, %w: memref<8x256x512xbf16>, %o: memre
 // CHECK:           scf.while ({{.*}}, %{{.*}} = %[[CONSUMER]])
 // CHECK:             moeq_gpu.ring.receive %[[MAILBOX]]
 // CHECK:           } do {
+// CHECK:             %[[CURSOR:.*]] = moeq_gpu.ring.uniform
 // CHECK:             %[[SKIPPED:.*]] = nvvm.shfl.sync
 // CHECK:             %[[OWN:.*]] = arith.cmpi eq, %[[SKIPPED]], %c0_i32
 // CHECK:             scf.if %[[OWN]]
@@ -166,7 +167,7 @@ func.func @planned(%a: memref<?x512xbf16>, %w: memref<8x256x512xbf16>, %o: memre
 // CHECK-NEXT:            moeq_gpu.turn.wait %[[CONSUMER]]
 // CHECK-NEXT:            moeq_gpu.turn.pass %[[CONSUMER]]
 // CHECK:             } else {
-// CHECK:               moeq_gpu.ring.advance %[[RING]][%{{.*}}] by %{{.*}}
+// CHECK:               moeq_gpu.ring.advance %[[RING]][%[[CURSOR]]] by %{{.*}}
 func.func @turns(%a: memref<?x512xbf16>, %w: memref<8x256x512xbf16>, %o: memref<9xi32>,
                  %c: memref<?x256xbf16>) {
   moeq.grouped_matmul lhs(%a : memref<?x512xbf16>) rhs(%w : memref<8x256x512xbf16>)

@@ -66,6 +66,8 @@ gpu.module @kernels {
       %cursor = moeq_gpu.ring.start : !cursor
       // CHECK: moeq_gpu.ring.advance %{{.*}}[%{{.*}}] by %
       %skipped = moeq_gpu.ring.advance %ring[%cursor] by %zero : !ring
+      // CHECK: moeq_gpu.ring.uniform %{{.*}} : !moeq_gpu.cursor
+      %same = moeq_gpu.ring.uniform %skipped : !cursor
       // CHECK: moeq_gpu.ring.receive %{{.*}}[%{{.*}}] : <2x[vector<4xi32>]>
       %index = moeq_gpu.ring.receive %mailbox[%cursor] : !mailbox
       // CHECK: moeq_gpu.ring.wait

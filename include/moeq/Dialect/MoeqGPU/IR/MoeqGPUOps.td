@@ -259,6 +259,22 @@ def MoeqGPU_RingAdvanceOp : MoeqGPU_Op<"ring.advance", [Pure]> {
   let assemblyFormat = "$ring `[` $cursor `]` (`by` $count^)? attr-dict `:` type($ring)";
 }
 
+def MoeqGPU_RingUniformOp : MoeqGPU_Op<"ring.uniform", [SameOperandsAndResultType]> {
+  let summary = "a cursor as lane 0 of the warp has it";
+  let description = [{
+    All lanes have the same one anyway. Where branches meet that only some lanes take,
+    ptxas does not see that, and what follows would compute addresses and descriptors
+    in each lane, and move them to uniform registers before each matmul.
+
+    ```mlir
+    %same = moeq_gpu.ring.uniform %cursor : !moeq_gpu.cursor
+    ```
+  }];
+  let arguments = (ins MoeqGPU_CursorType:$cursor);
+  let results = (outs MoeqGPU_CursorType:$result);
+  let assemblyFormat = "$cursor attr-dict `:` type($cursor)";
+}
+
 // An op at one stage of a ring.
 class MoeqGPU_RingOp<string mnemonic, list<Trait> traits = []>
     : MoeqGPU_Op<"ring." # mnemonic, traits> {
