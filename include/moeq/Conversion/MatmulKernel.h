@@ -146,8 +146,18 @@ struct MatmulKernelSpec {
   /// The bytes of shared memory that a CTA of the chip may have.
   int64_t sharedMemory = 232448;
 
-  /// The step between the widths of wgmma's N operand.
-  int64_t getRowStep() const { return lhs.isInteger() || isPacked ? 16 : 8; }
+  /// Whether warps multiply for themselves (mma.sync). With packed weights they
+  /// do so for few rows: dequantization and products of a warp then overlap,
+  /// for a lower rate of the tensor cores.
+  bool multipliesByWarp() const {
+    constexpr int64_t fewRows = 32;
+    return isSync() || (isPacked && tileRows <= fewRows);
+  }
+
+  /// The step between the widths of the N operand.
+  int64_t getRowStep() const {
+    return lhs.isInteger() || (isPacked && !multipliesByWarp()) ? 16 : 8;
+  }
 };
 
 /// What a parameter of the kernel is; the parameters are in this order, tensor

@@ -29,8 +29,8 @@ using namespace mlir::moeq_gpu;
 /// ldmatrix loads, and the bytes of K.
 static constexpr int64_t kRows = 16, kColumns = 8, kMatrixRows = 8,
                          kDepthBytes = 32;
-/// The registers a thread of 8 columns of the accumulator.
-static constexpr int64_t kAccumulators = 4;
+/// The registers a thread of 8 columns of the accumulator, and of A.
+static constexpr int64_t kAccumulators = 4, kOperands = 4;
 /// The PTX ISA whose mma.sync takes 8-bit floats, as far as the chip does.
 static constexpr int64_t kFloat8PtxVersion = 84;
 
@@ -232,8 +232,9 @@ struct MmaSyncLowering : KernelPattern<MmaSyncOp> {
                   ConversionPatternRewriter &rewriter) const override {
     Emitter e(rewriter, op.getLoc());
     FragmentType type = op.getResult().getType();
-    Type elementA = op.getA().getType().getElementType(),
-         elementB = op.getB().getType().getElementType();
+    auto tileA = dyn_cast<TileType>(op.getA().getType());
+    Type elementB = op.getB().getType().getElementType(),
+         elementA = tileA ? tileA.getElementType() : elementB;
     Multiplier multiplier(e, elementA, elementB,
                           isFloat8(elementA) && !multipliesFloat8(op));
     Value lane = e.lane(), row = e.rem(lane, kMatrixRows),
@@ -245,7 +246,8 @@ struct MmaSyncLowering : KernelPattern<MmaSyncOp> {
     Value rowB = e.add(e.mul(outer, kMatrixRows), row);
     SmallVector<Value> sums = unpackFragment(e, adaptor.getAccumulator());
 
-    for (int64_t step = 0; step < TileType::kPanelBytes / kDepthBytes; ++step) {
+    constexpr int64_t steps = TileType::kPanelBytes / kDepthBytes;
+    for (int64_t step = 0; step < steps; ++step) {
       int64_t chunk = step * kDepthBytes / kChunkBytes;
       auto place = [&](ValueRange tile, Value row, Value half) {
         return e.shared(
@@ -256,11 +258,18 @@ struct MmaSyncLowering : KernelPattern<MmaSyncOp> {
             e, e.at(place, e.b.getI8Type(), row * TileType::kPanelBytes),
             count);
       };
-      Value placeA = place(adaptor.getA(), rowA, outer),
+      Value placeA = tileA ? place(adaptor.getA(), rowA, outer) : Value(),
             placeB = place(adaptor.getB(), rowB, upper);
+      // Those in registers are by rows, then by steps.
+      auto getRegisters = [&](int64_t part) {
+        if (tileA)
+          return load(placeA, part, kOperands);
+        int64_t first = (part / kPartRows * steps + step) * kOperands;
+        return SmallVector<Value>(adaptor.getA().slice(first, kOperands));
+      };
       SmallVector<Multiplier::Operand> rows;
       for (int64_t part = 0; part < type.getRows(); part += kPartRows)
-        rows.push_back(multiplier.prepare(elementA, load(placeA, part, 4)));
+        rows.push_back(multiplier.prepare(elementA, getRegisters(part)));
       for (int64_t column = 0; column < type.getColumns();
            column += 2 * kColumns) {
         int64_t blocks =

@@ -225,8 +225,7 @@ MatmulKernel MatmulBuilder::build() {
                           : !isStatic(spec.groups)
                               ? kWarpThreads
                               : llvm::divideCeil(spec.groups, kWarpThreads);
-  // Packed weights have code for few widths: full tiles, and what is left.
-  int64_t rowStep = spec.isPacked ? spec.tileRows : spec.getRowStep();
+  int64_t rowStep = hasFewWidths(spec) ? spec.tileRows : spec.getRowStep();
   auto scheduleType = ScheduleType::get(
       context, spec.tileRows, spec.tileColumns, spec.swapAb ? 0 : spec.raster,
       spec.swapAb ? rowStep : 0, spec.isPlanned, groupsPerLane, spec.isMasked);
@@ -416,7 +415,7 @@ Value MatmulBuilder::buildWidths(const Consumer &consumer, Tile tile,
   SmallVector<int64_t> widths = getWidths(spec), cases;
   for (int64_t width : widths)
     cases.push_back(width / spec.getRowStep());
-  if (spec.isPacked) {
+  if (hasFewWidths(spec)) {
     // The least of them that is enough.
     Value least = i32(cases.back());
     for (int64_t width : llvm::drop_begin(llvm::reverse(cases)))

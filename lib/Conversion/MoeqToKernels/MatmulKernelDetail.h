@@ -80,12 +80,18 @@ inline int64_t getConsumerRows(const MatmulKernelSpec &spec) {
 /// weights are packed.
 constexpr int64_t kPackedPartColumns = 128;
 
+/// Whether there is code for few widths of a tile: for full ones, and what is
+/// left, of packed weights as wgmma's first operand.
+inline bool hasFewWidths(const MatmulKernelSpec &spec) {
+  return spec.isPacked && !spec.multipliesByWarp();
+}
+
 /// The columns that the accumulator of a consumer can have.
 inline SmallVector<int64_t> getWidths(const MatmulKernelSpec &spec) {
   if (!spec.swapAb)
     return {spec.tileColumns};
   SmallVector<int64_t> widths;
-  if (spec.isPacked) {
+  if (hasFewWidths(spec)) {
     // ptxas finds no registers for a wgmma pipeline (C7511) where the sums of
     // all widths together have more: so there are few, each half of the next.
     constexpr int64_t most = 128;

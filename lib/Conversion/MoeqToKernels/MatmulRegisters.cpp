@@ -177,23 +177,28 @@ void MatmulBuilder::buildPackedProducts(const PackedStep &step, Tile tile,
     for (Value cursor : step.cursors)
       RingReleaseOp::create(b, ring, cursor);
   };
-  bool isFirst = true;
+  bool isFirst = true, byWarp = spec.multipliesByWarp();
   for (auto [part, accumulator] : llvm::enumerate(accumulators)) {
     bool isLastPart = part + 1 == accumulators.size();
-    Value sum = spec.promote ? Value() : accumulator;
-    for (auto [operand, tokens] : llvm::zip_equal(step.operands, step.tokens))
-      sum = MmaRsOp::create(
-          b, type, operand,
-          buildPart(tokens, i32(part * type.getColumns()), type.getColumns()),
-          sum, /*column=*/0);
+    Value sum = !spec.promote ? accumulator
+                : byWarp      ? Value(ZeroOp::create(b, type))
+                              : Value();
+    for (auto [operand, tokens] : llvm::zip_equal(step.operands, step.tokens)) {
+      Value ofPart =
+          buildPart(tokens, i32(part * type.getColumns()), type.getColumns());
+      sum = byWarp ? Value(MmaSyncOp::create(b, type, operand, ofPart, sum))
+                   : Value(MmaRsOp::create(b, type, operand, ofPart, sum,
+                                           /*column=*/0));
+    }
     if (isFirst)
       prefetch();
     isFirst = false;
-    // What goes on in the same registers is not read between.
-    if (spec.promote || isLast)
+    // Warps wait for no product; what goes on in the same registers is not read
+    // between.
+    if (!byWarp && (spec.promote || isLast))
       sum = MmaWaitOp::create(b, TypeRange(type), 0, sum, step.operands)
                 .getResult(0);
-    else
+    else if (!byWarp)
       MmaWaitOp::create(b, TypeRange(), 0, ValueRange(), step.operands);
     if (isLastPart)
       release();
@@ -209,10 +214,11 @@ Value MatmulBuilder::buildPackedLoop(const Consumer &consumer, Tile tile,
   int64_t parts = getPackedParts(spec, width);
   auto type = FragmentType::get(context, getConsumerRows(spec), width / parts,
                                 b.getF32Type());
-  // The first matmul starts a sum that goes on in its registers: ptxas
-  // serializes what begins with zeros from elsewhere.
-  accumulators.assign(parts,
-                      spec.promote ? Value(ZeroOp::create(b, type)) : Value());
+  // The first asynchronous matmul starts a sum that goes on in its registers:
+  // ptxas serializes what begins with zeros from elsewhere.
+  bool byWarp = spec.multipliesByWarp();
+  accumulators.assign(
+      parts, spec.promote || byWarp ? Value(ZeroOp::create(b, type)) : Value());
   int64_t steps = getPartStages(spec) / getStepStages(spec);
   auto buildStep = [&](const PackedStep &step, bool isLast, bool prefetches) {
     PackedStep next;
@@ -256,16 +262,20 @@ Value MatmulBuilder::buildPackedLoop(const Consumer &consumer, Tile tile,
     return llvm::to_vector(setState(loop.getResults()));
   };
 
-  if (!prefetchesPacked(spec, width)) {
-    auto buildAlone = [&](bool isLast) {
-      buildStep(buildPackedStep(consumer, cursor), isLast,
-                /*prefetches=*/false);
-    };
-    buildAlone(steps == 1);
-    repeat(steps - 2, {}, [&](ValueRange) -> SmallVector<Value> {
+  auto buildAlone = [&](bool isLast) {
+    buildStep(buildPackedStep(consumer, cursor), isLast, /*prefetches=*/false);
+  };
+  auto repeatAlone = [&](int64_t count) {
+    repeat(count, {}, [&](ValueRange) -> SmallVector<Value> {
       buildAlone(/*isLast=*/false);
       return {};
     });
+  };
+  if (byWarp) {
+    repeatAlone(steps);
+  } else if (!prefetchesPacked(spec, width)) {
+    buildAlone(steps == 1);
+    repeatAlone(steps - 2);
     if (steps > 1)
       buildAlone(/*isLast=*/true);
   } else {

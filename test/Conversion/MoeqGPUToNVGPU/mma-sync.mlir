@@ -103,3 +103,33 @@ gpu.module @kernels [#nvvm.target<chip = "sm_89", features = "+ptx83">] {
     llvm.return
   }
 }
+
+// -----
+
+// A in registers: 64 rows of weights, whose four registers a step come as they
+// are. Only B is loaded, 16 columns at a time: 4 steps of 2 instructions.
+
+!b = !moeq_gpu.tile<16x64xbf16>
+!acc = !moeq_gpu.fragment<64x16xf32>
+gpu.module @kernels {
+  // CHECK-LABEL: llvm.func @registers
+  llvm.func @registers(%x: !llvm.ptr<1>) {
+    %w = moeq_gpu.alloc : !moeq_gpu.vector<4096xi8>
+    %b = moeq_gpu.alloc : !b
+    moeq_gpu.roles consumers(1, 128) {
+    ^bb0(%warpgroup: i32):
+      %zero = moeq_gpu.zero : !acc
+      %a = moeq_gpu.dequant %w as i8 : !moeq_gpu.vector<4096xi8> -> !moeq_gpu.operand<64x64xbf16>
+      // CHECK-NOT:     nvvm.ldmatrix
+      // CHECK:         nvvm.ldmatrix {{.*}} num = 4
+      // CHECK:         nvvm.mma.sync A[%[[A:[0-9]+, %[0-9]+, %[0-9]+, %[0-9]+]]] {{.*}}shape = #nvvm.shape<m = 16, n = 8, k = 16>
+      // CHECK:         nvvm.mma.sync A[%[[A]]]
+      // CHECK-NOT:     nvvm.mma.sync A[%[[A]]]
+      // CHECK:         nvvm.ldmatrix {{.*}} num = 4
+      // CHECK-COUNT-6: nvvm.mma.sync
+      // CHECK-NOT:     nvvm.mma.sync
+      %d = moeq_gpu.mma_sync %a, %b, %zero : !moeq_gpu.operand<64x64xbf16>, !b -> !acc
+    }
+    llvm.return
+  }
+}

@@ -77,3 +77,33 @@ func.func @mx(%x: memref<?x512xbf16>, %w: memref<8x128x256xi8>, %ws: memref<8x12
       offsets(%o : memref<9xi32>) outs(%c : memref<?x128xbf16>) config(<tile = [64, 128], schedule = dynamic, swap_ab = true>)
   return
 }
+
+// -----
+
+// Few rows: warps multiply for themselves, each width in steps of 8 with a sum
+// of a group that starts from zeros. Nothing is waited for but the stage.
+// CHECK-LABEL: llvm.func @warps_grouped_matmul(
+// CHECK:         moeq_gpu.tensor_map %{{.*}} : <32x64xbf16, step = 8>
+// CHECK:         consumers(4,
+// CHECK:           scf.index_switch
+// CHECK-NEXT:      case 1 {
+// CHECK:             %[[ZERO:.*]] = moeq_gpu.zero : <64x8xf32>
+// CHECK:             moeq_gpu.ring.wait
+// CHECK:             %[[A:.*]] = moeq_gpu.dequant {{.*}} as ui4 zeros(%{{.*}} : !moeq_gpu.vector<64xi8>)
+// CHECK:             %[[B:.*]] = moeq_gpu.dequant
+// CHECK:             %[[C:.*]] = moeq_gpu.mma_sync %[[A]], %{{.*}}, %[[ZERO]] : !moeq_gpu.operand<64x64xbf16>, <8x64xbf16> -> <64x8xf32>
+// CHECK:             %[[D:.*]] = moeq_gpu.mma_sync %[[B]], %{{.*}}, %[[C]]
+// CHECK-NEXT:        moeq_gpu.ring.release
+// CHECK:             moeq_gpu.map(%[[D]],
+// CHECK:             moeq_gpu.barrier
+// CHECK:           case 2 {
+// CHECK:           case 3 {
+// CHECK:           case 4 {
+// CHECK:             moeq_gpu.zero : <64x32xf32>
+// CHECK-NOT:     moeq_gpu.mma_wait
+!u = !moeq.scaled<ui4, block = [128], scale = bf16, zero = i8, packing = fragments>
+func.func @warps(%x: memref<?x512xbf16>, %w: memref<8x256x256xi8>, %ws: memref<8x256x4xbf16>, %wz: memref<8x256x4xi8>, %o: memref<9xi32>, %c: memref<?x256xbf16>) {
+  moeq.grouped_matmul lhs(%x : memref<?x512xbf16>) rhs(%w, %ws, %wz : memref<8x256x256xi8>, memref<8x256x4xbf16>, memref<8x256x4xi8> as !u)
+      offsets(%o : memref<9xi32>) outs(%c : memref<?x256xbf16>) config(<tile = [32, 256], consumers = 4, schedule = dynamic, swap_ab = true>)
+  return
+}

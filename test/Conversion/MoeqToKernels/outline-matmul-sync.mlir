@@ -32,7 +32,7 @@
 // CHECK:               moeq_gpu.copy %[[A]]
 // CHECK:               moeq_gpu.copy %[[B]]
 // CHECK:               nvvm.cp.async.commit.group
-// CHECK:               moeq_gpu.mma_sync %{{.*}}, %{{.*}}, %[[ACC]] : <64x64xbf16>, <128x64xbf16> -> <64x128xf32>
+// CHECK:               moeq_gpu.mma_sync %{{.*}}, %{{.*}}, %[[ACC]] : !moeq_gpu.tile<64x64xbf16>, <128x64xbf16> -> <64x128xf32>
 // CHECK:               scf.yield %{{.*}}, %{{.*}}, %[[SLOT]]
 // CHECK:             nvvm.cp.async.wait.group 0
 // CHECK:             nvvm.barrier0

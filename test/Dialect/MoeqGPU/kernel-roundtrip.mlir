@@ -160,7 +160,7 @@ gpu.module @sync_kernels {
       // CHECK: moeq_gpu.copy %{{.*}}[%{{.*}}] columns(%{{.*}}) rows(%[[R]]#0, %[[R]]#1, %[[R]]#2, %[[R]]#3) to %{{.*}} : <64x64xbf16>
       moeq_gpu.copy %a[%row] columns(%n) rows(%r#0, %r#1, %r#2, %r#3) to %tile : !sync_tile
       %zero = moeq_gpu.zero : !sync_acc
-      // CHECK: moeq_gpu.mma_sync %{{.*}}, %{{.*}}, %{{.*}} : <64x64xbf16>, <64x64xbf16> -> <64x64xf32>
+      // CHECK: moeq_gpu.mma_sync %{{.*}}, %{{.*}}, %{{.*}} : !moeq_gpu.tile<64x64xbf16>, <64x64xbf16> -> <64x64xf32>
       %d = moeq_gpu.mma_sync %tile, %tile, %zero : !sync_tile, !sync_tile -> !sync_acc
       %v = moeq_gpu.map(%d : !sync_acc) at(%row, %row) {
       ^bb0(%x: f32, %i: index, %j: index):

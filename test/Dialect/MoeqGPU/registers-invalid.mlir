@@ -85,6 +85,30 @@ func.func @mma_result(%a: !moeq_gpu.operand<64x64xbf16>, %b: !moeq_gpu.tile<64x6
 
 // -----
 
+func.func @mma_sync_types(%a: !moeq_gpu.operand<64x64xf16>, %b: !moeq_gpu.tile<32x64xbf16>, %c: !moeq_gpu.fragment<64x32xf32>) {
+  // expected-error@+1 {{'moeq_gpu.mma_sync' op expects operands of 8-bit floats, bf16, f16 or i8, got 'f16' and 'bf16'}}
+  %0 = moeq_gpu.mma_sync %a, %b, %c : !moeq_gpu.operand<64x64xf16>, !moeq_gpu.tile<32x64xbf16> -> !moeq_gpu.fragment<64x32xf32>
+  return
+}
+
+// -----
+
+func.func @mma_sync_panel(%a: !moeq_gpu.operand<64x32xbf16>, %b: !moeq_gpu.tile<32x64xbf16>, %c: !moeq_gpu.fragment<64x32xf32>) {
+  // expected-error@+1 {{'moeq_gpu.mma_sync' op expects operands of one panel and the same columns, got '!moeq_gpu.operand<64x32xbf16>' and '!moeq_gpu.tile<32x64xbf16>'}}
+  %0 = moeq_gpu.mma_sync %a, %b, %c : !moeq_gpu.operand<64x32xbf16>, !moeq_gpu.tile<32x64xbf16> -> !moeq_gpu.fragment<64x32xf32>
+  return
+}
+
+// -----
+
+func.func @mma_sync_result(%a: !moeq_gpu.operand<128x64xbf16>, %b: !moeq_gpu.tile<32x64xbf16>, %c: !moeq_gpu.fragment<64x32xf32>) {
+  // expected-error@+1 {{'moeq_gpu.mma_sync' op expects a result of 128x32, got '!moeq_gpu.fragment<64x32xf32>'}}
+  %0 = moeq_gpu.mma_sync %a, %b, %c : !moeq_gpu.operand<128x64xbf16>, !moeq_gpu.tile<32x64xbf16> -> !moeq_gpu.fragment<64x32xf32>
+  return
+}
+
+// -----
+
 func.func @format(%w: !moeq_gpu.vector<4096xi8>) {
   // expected-error@+1 {{'moeq_gpu.dequant' op expects values of i8, i4, ui4, f8E4M3FN, f8E5M2 or f4E2M1FN, got 'ui8'}}
   %0 = moeq_gpu.dequant %w as ui8 : !moeq_gpu.vector<4096xi8> -> !moeq_gpu.operand<64x64xbf16>

@@ -268,9 +268,10 @@ LogicalResult RingReceiveOp::verify() {
 // Fragments
 //===----------------------------------------------------------------------===//
 
-// Whether tensor cores multiply `a` and `b`, tiles of one panel of K, to
-// `result`.
-static LogicalResult verifyProduct(Operation *op, TileType a, TileType b,
+// Whether tensor cores multiply `a`, a tile or in registers, and `b`, of one
+// panel of K, to `result`.
+template <typename LeftType>
+static LogicalResult verifyProduct(Operation *op, LeftType a, TileType b,
                                    FragmentType result, bool transposeA = false,
                                    bool transposeB = false) {
   auto isFloat8 = [](Type type) {
@@ -293,13 +294,14 @@ static LogicalResult verifyProduct(Operation *op, TileType a, TileType b,
     return op->emitOpError("expects 16-bit operands to transpose, got ")
            << elementA;
   // The extents of an operand: those of the result, and K.
-  auto getExtents = [](TileType tile, bool transposed) {
+  auto getExtents = [](auto tile, bool transposed) {
     return transposed ? std::pair(tile.getColumns(), tile.getRows())
                       : std::pair(tile.getRows(), tile.getColumns());
   };
   auto [rows, depth] = getExtents(a, transposeA);
   auto [columns, depthB] = getExtents(b, transposeB);
-  if (depth != depthB || depth != a.getPanelColumns())
+  if (depth != depthB ||
+      depth * elementA.getIntOrFloatBitWidth() / 8 != TileType::kPanelBytes)
     return op->emitOpError(
                "expects operands of one panel and the same columns, got ")
            << a << " and " << b;
@@ -328,8 +330,10 @@ LogicalResult MmaOp::verify() {
 }
 
 LogicalResult MmaSyncOp::verify() {
-  return verifyProduct(*this, getA().getType(), getB().getType(),
-                       getResult().getType());
+  return TypeSwitch<Type, LogicalResult>(getA().getType())
+      .Case<TileType, OperandType>([&](auto a) {
+        return verifyProduct(*this, a, getB().getType(), getResult().getType());
+      });
 }
 
 LogicalResult MmaRsOp::verify() {

@@ -56,7 +56,8 @@ def MoeqGPU_MmaSyncOp : MoeqGPU_Op<"mma_sync", [AllTypesMatch<["accumulator", "r
   let description = [{
     `A * B^T + accumulator` like `mma`, by the instructions that each warp has:
     `ldmatrix` and `mma.sync`, of sm_80 and later. 8-bit floats are widened to
-    f16, which is exact, where the target of the module does not multiply them.
+    f16, which is exact, where the target of the module does not multiply them. `a`
+    may be in registers.
 
     ```mlir
     %d = moeq_gpu.mma_sync %a, %b, %c
@@ -64,8 +65,8 @@ def MoeqGPU_MmaSyncOp : MoeqGPU_Op<"mma_sync", [AllTypesMatch<["accumulator", "r
         -> !moeq_gpu.fragment<64x128xf32>
     ```
   }];
-  let arguments = (ins MoeqGPU_TileType:$a, MoeqGPU_TileType:$b,
-                       MoeqGPU_FragmentType:$accumulator);
+  let arguments = (ins AnyTypeOf<[MoeqGPU_TileType, MoeqGPU_OperandType]>:$a,
+                       MoeqGPU_TileType:$b, MoeqGPU_FragmentType:$accumulator);
   let results = (outs MoeqGPU_FragmentType:$result);
   let assemblyFormat = [{
     $a `,` $b `,` $accumulator attr-dict `:` type($a) `,` type($b) `->` type($result)
