@@ -280,10 +280,13 @@ Value MatmulBuilder::buildPackedLoop(const Consumer &consumer, Tile tile,
       buildAlone(/*isLast=*/true);
   } else {
     PackedStep step = buildPackedStep(consumer, cursor);
-    if (steps > 1)
+    // The first matmul of a sum that goes on comes before the loop. Promoted
+    // sums start anew at each step: there it leaves one step behind the loop,
+    // of two ptxas moves the registers of both together, and spills.
+    int64_t first = spec.promote ? (steps + 1) % 2 : steps > 1;
+    if (first)
       step = buildStep(step, /*isLast=*/false, /*prefetches=*/true);
-    int64_t pairs = std::max<int64_t>(steps - 2, 0) / 2,
-            rest = steps > 1 ? steps - 1 - 2 * pairs : 1;
+    int64_t pairs = (steps - first - 1) / 2, rest = steps - first - 2 * pairs;
     SmallVector<Value> left =
         repeat(pairs, step.pack(), [&](ValueRange carried) {
           PackedStep current = step.unpack(carried);

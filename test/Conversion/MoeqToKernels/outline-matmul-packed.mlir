@@ -107,3 +107,23 @@ func.func @warps(%x: memref<?x512xbf16>, %w: memref<8x256x256xi8>, %ws: memref<8
       offsets(%o : memref<9xi32>) outs(%c : memref<?x256xbf16>) config(<tile = [32, 256], consumers = 4, schedule = dynamic, swap_ab = true>)
   return
 }
+
+// -----
+
+// Five steps of promoted sums: two pairs in the loop and one behind it, none
+// before.
+// CHECK-LABEL: llvm.func @odd_grouped_matmul(
+// CHECK:         case 4 {
+// CHECK-NOT:       moeq_gpu.mma_rs
+// CHECK:           scf.while
+// CHECK-COUNT-4:     moeq_gpu.mma_rs
+// CHECK:             scf.condition
+// CHECK-COUNT-2:   moeq_gpu.mma_rs
+// CHECK-NOT:       moeq_gpu.mma_rs
+// CHECK:         default {
+!u = !moeq.scaled<ui4, block = [128], scale = bf16, packing = fragments>
+func.func @odd(%x: memref<?x640xbf16>, %w: memref<8x128x320xi8>, %ws: memref<8x128x5xbf16>, %o: memref<9xi32>, %c: memref<?x128xbf16>) {
+  moeq.grouped_matmul lhs(%x : memref<?x640xbf16>) rhs(%w, %ws : memref<8x128x320xi8>, memref<8x128x5xbf16> as !u)
+      offsets(%o : memref<9xi32>) outs(%c : memref<?x128xbf16>) config(<tile = [64, 128], schedule = dynamic, swap_ab = true>)
+  return
+}
