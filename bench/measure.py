@@ -133,24 +133,26 @@ class Records:
     def __init__(self, path):
         self.path = path
 
-    def add(self, **row) -> None:
+    def add(self, **row) -> dict:
         rounded = {k: float(f"{v:.5g}") if isinstance(v, float) else v for k, v in row.items()}
         line = json.dumps(rounded)
         with open(self.path, "a") as file:
             file.write(line + "\n")
         print(line, flush=True)
+        return rounded
 
-    def attempt(self, name: str, function, deadline: float) -> None:
-        """Runs one row: an error is recorded and the next row is tried, unless the
-        device was lost."""
+    def attempt(self, name: str, function, deadline: float) -> dict:
+        """Runs one row, and returns what was recorded: an error, after which the next row
+        is tried, unless the device was lost."""
         if time.time() > deadline:
-            self.add(row=name, error="skipped: out of time")
-            return
+            return self.add(row=name, error="skipped: out of time")
         try:
-            self.add(row=name, **function())
+            return self.add(row=name, **function())
         except Exception as error:
             message = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
             frame = traceback.extract_tb(error.__traceback__)[-1]
-            self.add(row=name, error=f"{message} ({frame.filename.rsplit('/')[-1]}:{frame.lineno})")
+            where = f"{frame.filename.rsplit('/')[-1]}:{frame.lineno}"
+            added = self.add(row=name, error=f"{message} ({where})")
             if any(word in message for word in STICKY):
                 raise SystemExit(f"the device was lost: {message}") from error
+            return added

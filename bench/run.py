@@ -13,6 +13,7 @@ import argparse
 import importlib
 import json
 import math
+import statistics
 import subprocess
 import sys
 import time
@@ -50,13 +51,15 @@ def table(rows: list[dict]) -> str:
 
 
 def regret(rows: list[dict]) -> str:
-    """How much longer the compiler's own choice takes than the best config of each row."""
-    times: dict[str, dict[str, float]] = {}
+    """How much longer the compiler's own choice takes than the best config of each row, by
+    the medians of what was timed again."""
+    times: dict[str, dict[str, list[float]]] = {}
     for row in rows:
-        if "us" in row and row["ok"]:
-            times.setdefault(row["shape"], {})[row["config"]] = row["us"]
+        if "round" in row and row.get("ok"):
+            times.setdefault(row["shape"], {}).setdefault(row["config"], []).append(row["us"])
     lines, ratios = [], []
-    for shape, found in times.items():
+    for shape, rounds in times.items():
+        found = {config: statistics.median(turns) for config, turns in rounds.items()}
         own = found.pop("", None)
         if own is None or not found:
             continue

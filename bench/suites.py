@@ -6,6 +6,7 @@ import json
 import re
 from dataclasses import dataclass, replace
 from functools import cache
+from math import ceil
 from pathlib import Path
 
 import act_quant_cases
@@ -110,6 +111,12 @@ class Problem:
         form = "" if self.form == "ragged" else f"-{self.form}"
         name = f"grouped-matmul-{self.scheme}{form}-e{self.experts}-n{self.n}-k{self.k}"
         return "-".join([name, *re.findall(r"\w+", config)])
+
+    def spread(self, tokens: int) -> tuple[int, int]:
+        """The experts that random rows of so many tokens reach, and the rows of each."""
+        rows = tokens * self.top_k
+        used = max(1, round(self.experts * (1 - (1 - 1 / self.experts) ** rows)))
+        return used, ceil(rows / used)
 
     def text(self, config: str = "") -> str:
         scheme = SCHEMES[self.scheme]
@@ -217,7 +224,7 @@ func.func @gradient({arguments}) -> {c} {{
 
 
 def sweep_file(problem: Problem) -> Path:
-    """Where prepare.py lists the configs of a problem that a sweep measures."""
+    """Where prepare.py lists the configs of a problem that a sweep measures, by tokens."""
     return PROGRAMS / f"{problem.program()}.configs.json"
 
 

@@ -52,3 +52,23 @@ def test_table():
     assert ceilings.split() == ["ceilings", "4.2T"]
     assert matmul.split() == ["matmul", "650.2", "True"]
     assert lost.split(maxsplit=2) == ["lost", "ERROR", "out of time"]
+
+
+def test_regret_is_of_what_was_timed_again():
+    def rows(config, *us, **more):
+        return [
+            {"row": "a", "shape": "a", "config": config, "us": x, "ok": True} | more for x in us
+        ]
+
+    first = rows("", 90) + rows("<best>", 200) + rows("<other>", 80)
+    again = [row | {"round": 0} for row in rows("", 110, 120, 130) + rows("<best>", 100, 100, 99)]
+    wrong = rows("<other>", 50, round=0, ok=False)
+    line, total = bench_run.regret(first + again + wrong).splitlines()
+    assert line.split() == ["a", "120.0", "us,", "best", "100.0", "us", "<best>"]
+    assert total == "regret: 20.0% geometric mean, 20.0% worst"
+
+
+def test_rows_spread_over_experts():
+    problem = suites.Problem("fp8", 8, 2, 7168, 4096)
+    assert problem.spread(1) == (2, 1)
+    assert problem.spread(1024) == (8, 256)
