@@ -376,11 +376,23 @@ static SmallVector<Shape> getShapes(const Chip &chip,
             /*inClusters=*/columns == 256 &&
                 rows == std::min(most, allRows.back()));
   };
+  if (problem.isPacked && problem.columnStep > kInstructionRows) {
+    // A consumer has gate and up. There is no kernel for sums that are
+    // promoted.
+    add({64, 2 * problem.columnStep, 2, /*swapAb=*/true});
+    return shapes;
+  }
   if (problem.isPacked && chip.hasWgmma) {
     addSwapped(128, 2, {64, 80, 128, 144, 192, 256});
     // Four consumers have registers for one accumulator of 64 rows.
     if (!problem.promotes)
       addSwapped(256, 4, {64});
+    return shapes;
+  }
+  if (problem.isPacked) { // By warps, whose operands are in registers.
+    addSwapped(128, 2, {64});
+    if (!problem.promotes)
+      addSwapped(128, 2, {128});
     return shapes;
   }
   for (int64_t rows : {128, 64}) {

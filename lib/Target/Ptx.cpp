@@ -53,6 +53,28 @@ FailureOr<PtxTarget> mlir::moeq::getPtxTarget(Location loc,
   return PtxTarget{*chip, *version};
 }
 
+FailureOr<std::optional<PtxTarget>>
+mlir::moeq::getPtxTarget(gpu::GPUModuleOp module) {
+  ArrayAttr targets = module.getTargetsAttr();
+  auto target = targets && targets.size() == 1
+                    ? dyn_cast<NVVM::NVVMTargetAttr>(targets[0])
+                    : NVVM::NVVMTargetAttr();
+  if (!target)
+    return std::optional<PtxTarget>();
+  FailureOr<PtxTarget> known = getPtxTarget(module.getLoc(), target);
+  if (failed(known))
+    return failure();
+  return std::optional(*known);
+}
+
+bool PtxTarget::convertsFloat8() const {
+  return chip->hasFp8 && (chip->name != "sm_89" || ptxVersion >= 81);
+}
+
+bool PtxTarget::multipliesFloat8() const {
+  return chip->hasFp8 && ptxVersion >= 84;
+}
+
 NVVM::NVVMTargetAttr mlir::moeq::getTargetAttr(MLIRContext *context,
                                                const PtxTarget &target,
                                                unsigned optLevel) {

@@ -328,6 +328,15 @@ class Cta(TensorCta):
             results = self.merge(then, results, self.block(op.regions[1][0], otherwise))
         return results
 
+    def scf_index_switch(self, op, operands, mask):
+        cases = integers(op, "cases")
+        chosen = [~np.isin(operands[0], cases), *(operands[0] == case for case in cases)]
+        results = [self.zeros(t) for t in op.result_types]
+        for region, taken in zip(op.regions, chosen, strict=True):
+            if (active := mask & taken).any():
+                results = self.merge(active, self.block(region[0], active), results)
+        return results
+
     def scf_for(self, op, operands, mask):
         value, end, step, *carried = operands
         induction, *names = (name for name, _ in body(op).arguments)

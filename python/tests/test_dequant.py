@@ -14,7 +14,7 @@ ROWS = COLUMNS = 64
 VALUES = ("i8", "f8E4M3FN", "f8E5M2", "i4", "ui4", "f4E2M1FN")
 
 
-def dequantize(value, element, values, scales=None, zeros=None):
+def dequantize(value, element, values, scales=None, zeros=None, target=""):
     """The 64 x 64 numbers of chunks of packed values [chunks, bytes], of which each has
     scales, or zeros, by groups of columns and by rows."""
     vectors = {"values": ("i8", values)}
@@ -30,7 +30,7 @@ def dequantize(value, element, values, scales=None, zeros=None):
             beside += f" {name}(%{name} : {type_text})"
     text = f"""
 module attributes {{gpu.container_module}} {{
-  gpu.module @kernels {{
+  gpu.module @kernels {target} {{
     llvm.func @dequantize()
         attributes {{gpu.kernel, nvvm.kernel, nvvm.maxntid = array<i32: 256, 1, 1>}} {{
       {allocations}
@@ -104,6 +104,20 @@ def check(got, want):
 def test_codes(value, element):
     codes, _ = every_pair(value, groups=2)
     got = dequantize(value, element, packed(value, codes))
+    check_codes(got, codes, value, element)
+
+
+@pytest.mark.parametrize("element", ["bf16", "f16"])
+@pytest.mark.parametrize("value", ["f8E4M3FN", "f8E5M2"])
+def test_codes_without_conversion(value, element):
+    """On a chip that does not convert 8-bit floats."""
+    codes, _ = every_pair(value, groups=2)
+    target = '[#nvvm.target<chip = "sm_80", features = "+ptx70">]'
+    got = dequantize(value, element, packed(value, codes), target=target)
+    check_codes(got, codes, value, element)
+
+
+def check_codes(got, codes, value, element):
     want = formats.decode(codes, value).astype(formats.STORAGE[element])
     check(got, want)
 

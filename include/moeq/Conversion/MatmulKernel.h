@@ -139,8 +139,8 @@ struct MatmulKernelSpec {
   int64_t splitK = 1;
   /// The CTAs of a cluster.
   int64_t getClusterSize() const { return cluster * splitK; }
-  /// With the synchronous path: a persistent schedule; no swapped or transposed
-  /// operands, and no cluster.
+  /// With the synchronous path: a persistent schedule; no transposed operands,
+  /// swapped ones where the weights are packed, and no cluster.
   OperandPath path = OperandPath::Async;
   bool isSync() const { return path == OperandPath::Sync; }
   /// The bytes of shared memory that a CTA of the chip may have.

@@ -21,8 +21,15 @@ struct Chip;
 struct PtxTarget {
   const Chip *chip;
   int64_t ptxVersion;
+
+  /// Whether there are instructions that convert 8-bit floats (PTX ISA, "cvt"),
+  /// and that multiply them within a warp ("mma.sync").
+  bool convertsFloat8() const;
+  bool multipliesFloat8() const;
 };
 FailureOr<PtxTarget> getPtxTarget(Location loc, NVVM::NVVMTargetAttr target);
+/// That of a module, if it names one and no other.
+FailureOr<std::optional<PtxTarget>> getPtxTarget(gpu::GPUModuleOp module);
 
 /// The target attribute for a chip and a PTX version.
 NVVM::NVVMTargetAttr getTargetAttr(MLIRContext *context,

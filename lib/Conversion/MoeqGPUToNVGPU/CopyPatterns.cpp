@@ -1,13 +1,14 @@
-//===- CopyPatterns.cpp - Rows that all threads copy ------------*- C++ -*-===//
+//===- CopyPatterns.cpp - What all threads copy -----------------*- C++ -*-===//
 //
 // Part of moeq, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Eight neighbouring threads copy the pieces of a row of a tile, so that all of
-// them have an eighth as many rows at a time. These are a multiple of 8: the
-// swizzle of a thread's pieces is the same in each of its rows.
+// Vectors in pieces of 16 bytes, and tiles: eight neighbouring threads copy the
+// pieces of a row of a tile, so that all of them have an eighth as many rows at
+// a time. These are a multiple of 8: the swizzle of a thread's pieces is the
+// same in each of its rows.
 //
 //===----------------------------------------------------------------------===//
 
@@ -82,11 +83,40 @@ struct CopyLowering : KernelPattern<CopyOp> {
   }
 };
 
+struct CopyVectorLowering : KernelPattern<CopyVectorOp> {
+  using KernelPattern::KernelPattern;
+
+  // Neighbouring threads copy neighbouring pieces.
+  LogicalResult
+  matchAndRewrite(CopyVectorOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Emitter e(rewriter, op.getLoc());
+    Type byte = e.b.getI8Type();
+    int64_t bytes = op.getVector().getType().getBytes(),
+            atOnce = budget.threads * kChunkBytes;
+    Value own = e.mul(e.thread(), kChunkBytes);
+    Value source = e.at(adaptor.getSource(), byte, own),
+          target = e.shared(e.add(adaptor.getVector(), own));
+    for (int64_t offset = 0; offset < bytes; offset += atOnce) {
+      Value copies = adaptor.getExists();
+      if (offset + atOnce > bytes)
+        copies = e.bitAnd(copies, e.below(own, bytes - offset));
+      e.when(copies, [&] {
+        NVVM::CpAsyncOp::create(e.b, e.loc, e.at(target, byte, offset),
+                                e.at(source, byte, offset), kChunkBytes,
+                                NVVM::LoadCacheModifierKind::CG, Value());
+      });
+    }
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
 } // namespace
 
 void mlir::moeq_gpu::populateCopyPatterns(const TypeConverter &converter,
                                           RewritePatternSet &patterns,
                                           const KernelBudget &budget) {
-  patterns.add<LocateRowsLowering, CopyLowering>(converter,
-                                                 patterns.getContext(), budget);
+  patterns.add<LocateRowsLowering, CopyLowering, CopyVectorLowering>(
+      converter, patterns.getContext(), budget);
 }

@@ -20,12 +20,16 @@
 // 2^126 |
 //
 // Zero points add 4 subtractions or none, E8M0 scales 4 products and 4
-// instructions for each of two rows and each group.
+// instructions for each of two rows and each group. Where the chip does not
+// convert f8E4M3FN, it is widened to f16 by arithmetic.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Patterns.h"
 
+#include "moeq/Target/Ptx.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -38,6 +42,15 @@ static constexpr int64_t kInstructionRows = 64, kInstructionColumns = 16,
 /// The bits of the fraction of a bf16.
 static constexpr int64_t kFractionBits = 7;
 
+// Whether the target of the module, if it has one, converts 8-bit floats.
+static bool convertsFloat8(Operation *op) {
+  auto module = op->getParentOfType<gpu::GPUModuleOp>();
+  if (!module)
+    return true;
+  FailureOr<std::optional<moeq::PtxTarget>> target = moeq::getPtxTarget(module);
+  return failed(target) || !*target || (*target)->convertsFloat8();
+}
+
 namespace {
 
 /// Emits the values of one chunk.
@@ -46,7 +59,8 @@ public:
   Dequantizer(Emitter &e, DequantOp op, Value values, Value scales, Value zeros)
       : e(e), format(op.getFormat()),
         element(op.getResult().getType().getElementType()),
-        pairType(pairTypeOf(element)), values(values) {
+        widensFloat8(!convertsFloat8(op)), pairType(pairTypeOf(element)),
+        values(values) {
     auto getGroups = [&](TypedValue<SharedVectorType> vector) {
       return vector.getType().getSize() / op.getResult().getType().getRows();
     };
@@ -244,10 +258,10 @@ private:
   /// e5m2 is the upper byte of an f16, and e4m3 one after conversion.
   Value emitFloat8(Value word, int64_t half) {
     Value pair;
-    if (isa<Float8E5M2Type>(format)) {
-      pair = LLVM::BitcastOp::create(
-          e.b, e.loc, pairTypeOf(e.b.getF16Type()),
-          permute(word, e.i32(0), half ? 0x3414 : 0x2404));
+    if (isa<Float8E5M2Type>(format) || widensFloat8) {
+      pair = emitWiden(e, format, word, half ? 0x3414 : 0x2404);
+      if (element.isF16())
+        return pair;
     } else {
       Value neighbours = shr(permute(word, word, 0x3120), 16 * half);
       pair = arith::TruncIOp::create(e.b, e.loc, e.b.getI16Type(), neighbours);
@@ -313,6 +327,7 @@ private:
 
   Emitter &e;
   Type format, element;
+  bool widensFloat8;
   VectorType pairType;
   Value values, threadOffset, scaleRows, zeroRows;
   int64_t groups = 0;

@@ -31,8 +31,6 @@ static constexpr int64_t kRows = 16, kColumns = 8, kMatrixRows = 8,
                          kDepthBytes = 32;
 /// The registers a thread of 8 columns of the accumulator, and of A.
 static constexpr int64_t kAccumulators = 4, kOperands = 4;
-/// The PTX ISA whose mma.sync takes 8-bit floats, as far as the chip does.
-static constexpr int64_t kFloat8PtxVersion = 84;
 
 static bool isFloat8(Type type) {
   return isa<Float8E4M3FNType, Float8E5M2Type>(type);
@@ -41,15 +39,10 @@ static bool isFloat8(Type type) {
 // Whether the target of the module multiplies 8-bit floats.
 static bool multipliesFloat8(Operation *op) {
   auto module = op->getParentOfType<gpu::GPUModuleOp>();
-  ArrayAttr targets = module ? module.getTargetsAttr() : ArrayAttr();
-  auto target = targets && targets.size() == 1
-                    ? dyn_cast<NVVM::NVVMTargetAttr>(targets[0])
-                    : NVVM::NVVMTargetAttr();
-  if (!target)
+  if (!module)
     return false;
-  FailureOr<moeq::PtxTarget> known = moeq::getPtxTarget(op->getLoc(), target);
-  return succeeded(known) && known->chip->hasFp8 &&
-         known->ptxVersion >= kFloat8PtxVersion;
+  FailureOr<std::optional<moeq::PtxTarget>> target = moeq::getPtxTarget(module);
+  return succeeded(target) && *target && (*target)->multipliesFloat8();
 }
 
 // The matrices at an address, in as many registers.
@@ -68,41 +61,38 @@ static SmallVector<Value> emitLoadMatrices(Emitter &e, Value address,
   return registers;
 }
 
-// Four 8-bit floats of a register as f16, two and two. The bytes become the
-// upper halves: e5m2 is f16 without the low bits of its mantissa. The exponent
-// of e4m3 goes where that of f16 is, which counts from 8 less; a product sets
-// this right for subnormal numbers, too. What it makes of NaN is none.
-static std::pair<Value, Value> emitWiden(Emitter &e, Type type, Value bytes) {
+// The bytes become the upper halves: e5m2 is f16 without the low bits of its
+// mantissa. The exponent of e4m3 goes where that of f16 is, which counts from 8
+// less; a product sets this right for subnormal numbers, too. What it makes of
+// NaN is none.
+Value mlir::moeq_gpu::emitWiden(Emitter &e, Type type, Value bytes,
+                                int64_t selector) {
   auto pair = VectorType::get({2}, e.b.getF16Type());
-  auto widen = [&](int64_t selector) -> Value {
-    Value halves =
-        NVVM::PermuteOp::create(e.b, e.loc, e.b.getI32Type(), bytes, e.i32(0),
-                                e.i32(selector), NVVM::PermuteMode::DEFAULT);
-    auto toPair = [&](Value bits) -> Value {
-      return LLVM::BitcastOp::create(e.b, e.loc, pair, bits);
-    };
-    if (isa<Float8E5M2Type>(type))
-      return toPair(halves);
-    auto shiftRight = [&](Value bits, int64_t by) -> Value {
-      return arith::ShRUIOp::create(e.b, e.loc, bits, e.i32(by));
-    };
-    Value sign = e.bitAnd(halves, e.i32(int32_t(0x80008000)));
-    Value magnitude = shiftRight(e.bitAnd(halves, e.i32(0x7f007f00)), 1);
-    Value scale = arith::ConstantOp::create(
-        e.b, e.loc,
-        DenseElementsAttr::get(pair, e.b.getF16FloatAttr(256).getValue()));
-    Value product = arith::MulFOp::create(
-        e.b, e.loc, toPair(e.bitOr(magnitude, sign)), scale);
-    // One more than the largest magnitude, of a NaN, is a power of two: it
-    // becomes the bits of a NaN.
-    Value isNaN =
-        e.bitAnd(e.add(magnitude, e.i32(0x00800080)), e.i32(0x40004000));
-    Value fill = e.sub(e.add(isNaN, isNaN), shiftRight(isNaN, 5));
-    Value bits = LLVM::BitcastOp::create(e.b, e.loc, e.b.getI32Type(), product);
-    return toPair(e.bitOr(bits, fill));
+  Value halves =
+      NVVM::PermuteOp::create(e.b, e.loc, e.b.getI32Type(), bytes, e.i32(0),
+                              e.i32(selector), NVVM::PermuteMode::DEFAULT);
+  auto toPair = [&](Value bits) -> Value {
+    return LLVM::BitcastOp::create(e.b, e.loc, pair, bits);
   };
-  // Byte 4 is zero.
-  return {widen(0x1404), widen(0x3424)};
+  if (isa<Float8E5M2Type>(type))
+    return toPair(halves);
+  auto shiftRight = [&](Value bits, int64_t by) -> Value {
+    return arith::ShRUIOp::create(e.b, e.loc, bits, e.i32(by));
+  };
+  Value sign = e.bitAnd(halves, e.i32(int32_t(0x80008000)));
+  Value magnitude = shiftRight(e.bitAnd(halves, e.i32(0x7f007f00)), 1);
+  Value scale = arith::ConstantOp::create(
+      e.b, e.loc,
+      DenseElementsAttr::get(pair, e.b.getF16FloatAttr(256).getValue()));
+  Value product = arith::MulFOp::create(
+      e.b, e.loc, toPair(e.bitOr(magnitude, sign)), scale);
+  // One more than the largest magnitude, of a NaN, is a power of two: it
+  // becomes the bits of a NaN.
+  Value isNaN =
+      e.bitAnd(e.add(magnitude, e.i32(0x00800080)), e.i32(0x40004000));
+  Value fill = e.sub(e.add(isNaN, isNaN), shiftRight(isNaN, 5));
+  Value bits = LLVM::BitcastOp::create(e.b, e.loc, e.b.getI32Type(), product);
+  return toPair(e.bitOr(bits, fill));
 }
 
 namespace {
@@ -135,9 +125,8 @@ public:
          {registers.take_front(half), registers.drop_front(half)}) {
       SmallVector<Value, 4> first, second;
       for (Value word : words) {
-        auto [low, high] = emitWiden(e, type, word);
-        first.push_back(low);
-        second.push_back(high);
+        first.push_back(emitWiden(e, type, word, 0x1404));
+        second.push_back(emitWiden(e, type, word, 0x3424));
       }
       llvm::append_range(first, second);
       operand.push_back(std::move(first));

@@ -207,6 +207,11 @@ SmallVector<Value> packElements(Emitter &e, FragmentType type,
 std::pair<Value, Value> emitThreadOffset(Emitter &e,
                                          const FragmentLayout &layout);
 
+/// Of four 8-bit floats, the two that a byte permutation by `selector` leaves
+/// in the upper halves of a word, as f16, which holds their numbers. Byte 4 is
+/// zero.
+Value emitWiden(Emitter &e, Type type, Value bytes, int64_t selector);
+
 /// The base class of the patterns.
 template <typename OpTy>
 struct KernelPattern : OpConversionPattern<OpTy> {

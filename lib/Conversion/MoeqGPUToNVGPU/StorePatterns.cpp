@@ -101,15 +101,22 @@ static void emitStorePairs(Emitter &e, TileType tile, Value address,
   }
 }
 
-// Writes the transpose of a fragment of 64 rows of 32-bit elements.
+// Writes the transpose of a fragment of 64 rows, an element at a time.
 static void emitStoreElements(Emitter &e, TileType tile, Value address,
                               ArrayRef<Value> registers) {
-  int64_t columns = registers.size() * kWarpgroupThreads / tile.getColumns();
+  SmallVector<Value> elements;
+  for (Value reg : registers)
+    if (auto pair = dyn_cast<VectorType>(reg.getType()))
+      for (int64_t i = 0; i < pair.getNumElements(); ++i)
+        elements.push_back(vector::ExtractOp::create(e.b, e.loc, reg, i));
+    else
+      elements.push_back(reg);
+  int64_t columns = elements.size() * kWarpgroupThreads / tile.getColumns();
   FragmentLayout layout = getAccumulatorLayout(tile.getColumns(), columns);
-  constexpr int64_t elementBytes = 4;
-  constexpr int64_t chunkElements = kChunkBytes / elementBytes;
+  int64_t elementBytes = tile.getElementType().getIntOrFloatBitWidth() / 8,
+          chunkElements = kChunkBytes / elementBytes;
   auto [threadRow, threadColumn] = emitThreadOffset(e, layout);
-  for (auto [i, reg] : llvm::enumerate(registers)) {
+  for (auto [i, element] : llvm::enumerate(elements)) {
     // (row, column) of the fragment is at (column, row) of the tile.
     Position at = layout.getRegisterOffset(i);
     Value row = e.add(threadColumn, at.column),
@@ -120,7 +127,7 @@ static void emitStoreElements(Emitter &e, TileType tile, Value address,
     Value start = emitChunkAddress(e, panel, row, chunk);
     Value place =
         e.add(start, e.mul(e.rem(column, chunkElements), elementBytes));
-    LLVM::StoreOp::create(e.b, e.loc, reg, e.shared(place), elementBytes);
+    LLVM::StoreOp::create(e.b, e.loc, element, e.shared(place), elementBytes);
   }
 }
 
@@ -285,7 +292,9 @@ struct StoreTransposedLowering : KernelPattern<StoreTransposedOp> {
     Value staging = adaptor.getStaging();
     Value thread = e.warpgroupThread();
     SmallVector<Value> registers = unpackFragment(e, adaptor.getValue());
-    if (tile.getElementType().getIntOrFloatBitWidth() == 16)
+    // Kernels without a producer are those of chips without stmatrix.
+    if (tile.getElementType().getIntOrFloatBitWidth() == 16 &&
+        budget.producers != 0)
       emitStoreMatrices(e, tile, staging, thread, registers,
                         /*isTransposed=*/true);
     else

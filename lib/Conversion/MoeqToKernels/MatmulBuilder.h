@@ -164,14 +164,25 @@ private:
   SmallVector<Value> buildPackedSources(Tile tile, Value k);
   struct PackedStep;
   PackedStep buildPackedStep(const Consumer &consumer, Value &cursor);
+  void addPackedStage(PackedStep &step, const Consumer &consumer,
+                      ValueRange parts);
+  /// Dequantizes and multiplies a stage, which is a step, by its parts.
+  void buildPackedStage(const Consumer &consumer, Tile tile, ValueRange parts,
+                        FragmentType type, MutableArrayRef<Value> accumulators);
   void buildPackedProducts(const PackedStep &step, Tile tile, FragmentType type,
                            MutableArrayRef<Value> accumulators, bool isLast,
                            function_ref<void()> prefetch);
-  /// The loop of the synchronous path over all of a tile, whose rows and
-  /// columns all consumers copy; `own` is that of this consumer.
-  void buildSyncLoop(const Consumer &consumer, Tile tile, Tile own,
+  /// The loop of the synchronous path over a consumer's part of a tile, of
+  /// which all consumers copy all rows and columns.
+  void buildSyncLoop(const Consumer &consumer, Tile tile, int64_t width,
                      SmallVectorImpl<Value> &accumulators);
+  void buildSyncCopies(Tile tile, Value k, Value slot, ValueRange lhsRows,
+                       ValueRange rhsRows);
+  void buildSyncStage(const Consumer &consumer, Tile tile, Value k, Value slot,
+                      FragmentType type, MutableArrayRef<Value> accumulators);
   Value buildSlot(Value stages, Value slot, TileType type);
+  SmallVector<Value> buildLhsSlots(Value slot);
+  SmallVector<Value> buildVectorSlots(Value slot);
   /// The scales of a stage: that of the rows, a fragment or a scalar, and one
   /// of the columns of each sum. Null or empty where the operand has none.
   /// Those of the rows that come with the stage start at `lhsStart`, where that
@@ -299,8 +310,10 @@ private:
   /// one, the distance to the next, their count. Producers of a cluster tell
   /// each other through `numbers`; `rank` is that of the CTA in it.
   Value tiles, first, step, count, numbers, rank;
-  /// The stages of the synchronous path, one below the other.
+  /// The stages of the synchronous path, one below the other, and those of
+  /// vectors one behind the other.
   Value lhsStages, rhsStages;
+  SmallVector<Value, 3> vectorStages;
 };
 
 } // namespace mlir::moeq_gpu

@@ -152,13 +152,18 @@ void MatmulBuilder::buildFunction() {
 // Where operands come from, and the shared memory that they go to.
 void MatmulBuilder::buildOperands() {
   if (spec.isSync()) {
-    auto buildStages = [&](TileType tile) {
+    auto buildStages = [&](TileType tile, int64_t ofStage) {
       return AllocOp::create(
-          b, TileType::get(context, spec.stages * tile.getRows(),
+          b, TileType::get(context, spec.stages * ofStage * tile.getRows(),
                            tile.getColumns(), tile.getElementType()));
     };
-    lhsStages = buildStages(lhsTile);
-    rhsStages = buildStages(rhsTile);
+    lhsStages = buildStages(lhsTile, getStageTiles(spec));
+    if (!spec.isPacked)
+      rhsStages = buildStages(rhsTile, 1);
+    for (SharedVectorType vector : getStageVectors(spec))
+      vectorStages.push_back(AllocOp::create(
+          b, SharedVectorType::get(context, spec.stages * vector.getSize(),
+                                   vector.getElementType())));
     return;
   }
   if (!spec.isGathered)
@@ -408,7 +413,7 @@ Value MatmulBuilder::buildOfWarp(Value value) {
                               UnitAttr());
 }
 
-// Code for each width.
+// Code for each width. There is a cursor where there is a ring.
 Value MatmulBuilder::buildWidths(const Consumer &consumer, Tile tile,
                                  Value cursor) {
   Value index = buildOfWarp(buildWidthIndex(tile));
@@ -428,22 +433,26 @@ Value MatmulBuilder::buildWidths(const Consumer &consumer, Tile tile,
         arith::CmpIOp::create(b, arith::CmpIPredicate::eq, index, i32(0));
     index = arith::SelectOp::create(b, isEmpty, index, least);
   }
+  auto getCarried = [](Value end) {
+    return end ? SmallVector<Value, 1>{end} : SmallVector<Value, 1>();
+  };
   auto split = scf::IndexSwitchOp::create(
-      b, cursor.getType(),
+      b, TypeRange(ValueRange(getCarried(cursor))),
       arith::IndexCastOp::create(b, b.getIndexType(), index), cases,
       cases.size());
   OpBuilder::InsertionGuard guard(b);
   for (auto [width, region] : llvm::zip_equal(widths, split.getCaseRegions())) {
     b.setInsertionPointToStart(&region.emplaceBlock());
-    scf::YieldOp::create(b, buildActive(consumer, tile, cursor, width));
+    Value end = buildActive(consumer, tile, cursor, width);
+    scf::YieldOp::create(b, getCarried(end));
   }
   // A tile without rows has no stages, but where a cluster shares copies.
   b.setInsertionPointToStart(&split.getDefaultRegion().emplaceBlock());
   buildWaitTurn(consumer);
   Value end = sharesCopies() ? buildHandBack(tile, cursor) : cursor;
   buildPassTurn(consumer);
-  scf::YieldOp::create(b, end);
-  return split.getResult(0);
+  scf::YieldOp::create(b, getCarried(end));
+  return cursor ? split.getResult(0) : Value();
 }
 
 // The matmul and the epilogue of a consumer's rows.
@@ -454,7 +463,9 @@ Value MatmulBuilder::buildActive(const Consumer &consumer, Tile tile,
   buildWaitTurn(consumer);
   SmallVector<Value> accumulators;
   Value end;
-  if (spec.isPacked)
+  if (spec.isSync())
+    buildSyncLoop(consumer, tile, width, accumulators);
+  else if (spec.isPacked)
     end = buildPackedLoop(consumer, tile, cursor, width, accumulators);
   else if (spec.promote)
     end = buildPromotedLoop(consumer, tile, cursor, width, accumulators);

@@ -27,9 +27,12 @@ inline int64_t getBytes(Type type) { return type.getIntOrFloatBitWidth() / 8; }
 inline bool isStatic(int64_t extent) { return !ShapedType::isDynamic(extent); }
 
 /// The tiles of A, one beside the other, of a stage: two where packed weights
-/// have few rows, whose stages would be too short to hide what they begin with.
+/// have few rows, whose stages would be too short to hide what they begin with;
+/// without a ring, where a sum that is promoted takes two.
 inline int64_t getStageTiles(const MatmulKernelSpec &spec) {
   constexpr int64_t fewRows = 128, depth = 2 * moeq::kPackedChunk;
+  if (spec.isSync())
+    return spec.isPacked && spec.promote && spec.rhsGroup % depth == 0 ? 2 : 1;
   bool isShort = spec.isPacked && !spec.isGathered &&
                  spec.tileRows <= fewRows &&
                  spec.tileColumns == spec.consumers * kInstructionRows;
@@ -79,11 +82,13 @@ inline int64_t getConsumerRows(const MatmulKernelSpec &spec) {
 /// The most columns of a sum that is promoted beside its accumulator, where
 /// weights are packed.
 constexpr int64_t kPackedPartColumns = 128;
+/// That, and the rows of a tile, where both operands are in registers.
+constexpr int64_t kSyncPromotedRows = 64;
 
 /// Whether there is code for few widths of a tile: for full ones, and what is
-/// left, of packed weights as wgmma's first operand.
+/// left, of packed weights; but for tiles of few rows, which are all narrow.
 inline bool hasFewWidths(const MatmulKernelSpec &spec) {
-  return spec.isPacked && !spec.multipliesByWarp();
+  return spec.isPacked && (spec.isSync() || !spec.multipliesByWarp());
 }
 
 /// The columns that the accumulator of a consumer can have.

@@ -75,8 +75,8 @@ static std::optional<std::string>
 getUnsupportedSync(const MatmulKernelSpec &spec) {
   std::string text;
   llvm::raw_string_ostream reason(text);
-  if (spec.swapAb) {
-    reason << "the weights are the first operand of wgmma only";
+  if (spec.swapAb && !spec.isPacked) {
+    reason << "weights that are not packed are the first operand of wgmma only";
     return text;
   }
   if (spec.schedule != moeq::Schedule::Persistent) {
@@ -93,12 +93,19 @@ getUnsupportedSync(const MatmulKernelSpec &spec) {
     reason << "operands whose outer dimension is K are those of wgmma only";
     return text;
   }
-  // Eight threads copy a row.
-  int64_t rows = spec.consumers * kWarpgroupThreads / 8;
-  if (spec.tileColumns % rows != 0) {
+  // Eight threads copy a row, of the weights if they are not packed. Rows of A
+  // that are not swapped are as many as all threads copy at a time, or more.
+  int64_t rows = spec.consumers * kWarpgroupThreads / 8,
+          extent = spec.swapAb ? spec.tileRows : spec.tileColumns;
+  if (extent % rows != 0) {
     reason << "the threads of " << spec.consumers << " consumers copy " << rows
-           << " rows at a time, got a tile of " << spec.tileColumns
-           << " columns";
+           << " rows at a time, got a tile of " << extent
+           << (spec.swapAb ? " rows" : " columns");
+    return text;
+  }
+  if (spec.isPacked && spec.promote && spec.tileRows > kSyncPromotedRows) {
+    reason << "sums of packed weights are promoted in tiles of at most "
+           << kSyncPromotedRows << " rows without wgmma, got " << spec.tileRows;
     return text;
   }
   return std::nullopt;
@@ -493,6 +500,8 @@ mlir::moeq_gpu::getMatmulKernelSpec(Operation *op, const MatmulView &view,
     spec.promote = spec.rhsGroup && !foldsScales(spec);
     spec.swapAb = true;
     spec.tileColumns = 128;
+    if (spec.isSync() && spec.promote)
+      spec.tileRows = kSyncPromotedRows;
   }
   // The scales of the columns leave registers for a narrow tile only.
   if (spec.rhsBlockScale == ScalePlacement::Vector && !spec.isPacked) {

@@ -116,55 +116,70 @@ SmallVector<Value> MatmulBuilder::buildPackedSources(Tile tile, Value k) {
 MatmulBuilder::PackedStep
 MatmulBuilder::buildPackedStep(const Consumer &consumer, Value &cursor) {
   PackedStep step;
-  int64_t rows = getConsumerRows(spec), groups = getStageGroups(spec);
-  int64_t tiles = getStageTiles(spec);
   for (int64_t stage = 0; stage < getStepStages(spec); ++stage) {
     auto wait = RingWaitOp::create(b, ringType.getStageTypes(), ring, cursor);
-    llvm::append_range(step.tokens, wait.getParts().take_front(tiles));
-    ValueRange vectors = wait.getParts().drop_front(tiles);
     step.cursors.push_back(cursor);
     cursor = advance(ring, cursor);
-    // The consumer's part of a vector with so many elements for each 64 rows;
-    // of that the one of tile `tile`, of `parts`.
-    auto takePart = [&](unsigned vector, int64_t tile, int64_t parts) -> Value {
-      auto type = cast<SharedVectorType>(vectors[vector].getType());
-      int64_t ofConsumer = type.getSize() * rows / spec.tileColumns,
-              size = ofConsumer / parts;
-      if (size == type.getSize())
-        return vectors[vector];
-      Value offset = arith::DivUIOp::create(
-          b, mul(consumer.row, i32(ofConsumer)), i32(rows));
-      if (tile % parts)
-        offset = add(offset, i32(tile % parts * size));
-      return SubvectorOp::create(
-          b, SharedVectorType::get(context, size, type.getElementType()),
-          vectors[vector], offset);
-    };
-    bool hasScales = spec.rhsBlockScale != ScalePlacement::None;
-    int64_t groupParts = std::min(groups, tiles);
-    if (hasScales && !foldsScales(spec) && stage == 0) {
-      Value scales = takePart(1, 0, 1);
-      for (int64_t group = 0; group < groups; ++group)
-        for (int64_t row = 0; row < rows; row += kInstructionRows)
-          step.scales.push_back(
-              SpreadOp::create(b,
-                               FragmentType::get(context, kInstructionRows, 1,
-                                                 spec.rhsScaleType),
-                               scales, /*start=*/Value(),
-                               row * groups + group * kInstructionRows));
-    }
-    for (int64_t tile = 0; tile < tiles; ++tile) {
-      Value values = takePart(0, tile, tiles), scales, zeros;
-      if (hasScales && foldsScales(spec))
-        scales = takePart(1, tile, groupParts);
-      if (spec.rhsZeroType)
-        zeros = takePart(1 + hasScales, tile, groupParts);
-      step.operands.push_back(DequantOp::create(
-          b, OperandType::get(context, rows, lhsTile.getColumns(), spec.lhs),
-          values, scales, zeros, TypeAttr::get(spec.rhs)));
-    }
+    addPackedStage(step, consumer, wait.getParts());
   }
   return step;
+}
+
+// Dequantizes the weights of a stage, whose parts are tiles of tokens and the
+// vectors of `getStageVectors`.
+void MatmulBuilder::addPackedStage(PackedStep &step, const Consumer &consumer,
+                                   ValueRange parts) {
+  int64_t rows = getConsumerRows(spec), groups = getStageGroups(spec);
+  int64_t tiles = getStageTiles(spec);
+  llvm::append_range(step.tokens, parts.take_front(tiles));
+  ValueRange vectors = parts.drop_front(tiles);
+  // The consumer's part of a vector with so many elements for each 64 rows; of
+  // that the one of tile `tile`, of `parts`.
+  auto takePart = [&](unsigned vector, int64_t tile, int64_t parts) -> Value {
+    auto type = cast<SharedVectorType>(vectors[vector].getType());
+    int64_t ofConsumer = type.getSize() * rows / spec.tileColumns,
+            size = ofConsumer / parts;
+    if (size == type.getSize())
+      return vectors[vector];
+    Value offset = arith::DivUIOp::create(b, mul(consumer.row, i32(ofConsumer)),
+                                          i32(rows));
+    if (tile % parts)
+      offset = add(offset, i32(tile % parts * size));
+    return SubvectorOp::create(
+        b, SharedVectorType::get(context, size, type.getElementType()),
+        vectors[vector], offset);
+  };
+  bool hasScales = spec.rhsBlockScale != ScalePlacement::None;
+  int64_t groupParts = std::min(groups, tiles);
+  // Those of a group that several stages have come with each of them.
+  if (hasScales && !foldsScales(spec) && step.scales.empty()) {
+    Value scales = takePart(1, 0, 1);
+    for (int64_t group = 0; group < groups; ++group)
+      for (int64_t row = 0; row < rows; row += kInstructionRows)
+        step.scales.push_back(SpreadOp::create(
+            b,
+            FragmentType::get(context, kInstructionRows, 1, spec.rhsScaleType),
+            scales, /*start=*/Value(),
+            row * groups + group * kInstructionRows));
+  }
+  for (int64_t tile = 0; tile < tiles; ++tile) {
+    Value values = takePart(0, tile, tiles), scales, zeros;
+    if (hasScales && foldsScales(spec))
+      scales = takePart(1, tile, groupParts);
+    if (spec.rhsZeroType)
+      zeros = takePart(1 + hasScales, tile, groupParts);
+    step.operands.push_back(DequantOp::create(
+        b, OperandType::get(context, rows, lhsTile.getColumns(), spec.lhs),
+        values, scales, zeros, TypeAttr::get(spec.rhs)));
+  }
+}
+
+void MatmulBuilder::buildPackedStage(const Consumer &consumer, Tile tile,
+                                     ValueRange parts, FragmentType type,
+                                     MutableArrayRef<Value> accumulators) {
+  PackedStep step;
+  addPackedStage(step, consumer, parts);
+  buildPackedProducts(step, tile, type, accumulators, /*isLast=*/false, [] {});
 }
 
 // The matmuls of a step; `prefetch` comes while the first is in flight.

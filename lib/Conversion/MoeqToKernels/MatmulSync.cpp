@@ -28,12 +28,12 @@ void MatmulBuilder::buildSyncConsumer(Region &region) {
   Consumer consumer = buildConsumerState(number);
   scf::ForOp::create(b, b.getLoc(), first, count, step, ValueRange(),
                      [&](OpBuilder &, Location, Value index, ValueRange) {
-                       Tile tile = buildTile(index, rank), own = tile;
-                       own.row = add(tile.row, consumer.row);
-                       Early early = buildEarly(own, spec.tileColumns);
-                       SmallVector<Value> accumulators;
-                       buildSyncLoop(consumer, tile, own, accumulators);
-                       buildEpilogue(consumer, own, accumulators, early);
+                       Tile tile = toConsumer(consumer, buildTile(index, rank));
+                       if (spec.swapAb)
+                         buildWidths(consumer, tile, /*cursor=*/Value());
+                       else
+                         buildActive(consumer, tile, /*cursor=*/Value(),
+                                     spec.tileColumns);
                        scf::YieldOp::create(b);
                      });
   YieldOp::create(b);
@@ -42,6 +42,26 @@ void MatmulBuilder::buildSyncConsumer(Region &region) {
 // The tile of a stage.
 Value MatmulBuilder::buildSlot(Value stages, Value slot, TileType type) {
   return SubtileOp::create(b, type, stages, mul(slot, i32(type.getRows())));
+}
+
+// The tiles of rows of a stage.
+SmallVector<Value> MatmulBuilder::buildLhsSlots(Value slot) {
+  SmallVector<Value> tiles;
+  int64_t count = getStageTiles(spec);
+  for (int64_t i = 0; i < count; ++i)
+    tiles.push_back(
+        buildSlot(lhsStages, add(mul(slot, i32(count)), i32(i)), lhsTile));
+  return tiles;
+}
+
+// The vectors of a stage.
+SmallVector<Value> MatmulBuilder::buildVectorSlots(Value slot) {
+  SmallVector<Value> vectors;
+  for (auto [stages, type] :
+       llvm::zip_equal(vectorStages, getStageVectors(spec)))
+    vectors.push_back(
+        SubvectorOp::create(b, type, stages, mul(slot, i32(type.getSize()))));
+  return vectors;
 }
 
 // The scales of `count` rows of A or of the weights from `first` on, which are
@@ -113,78 +133,124 @@ Value MatmulBuilder::buildRhsScales(Tile tile, Value k, int64_t column,
                            width);
 }
 
-void MatmulBuilder::buildSyncLoop(const Consumer &consumer, Tile tile, Tile own,
+// The copies of stage `k` of a CTA's tile, as one group. Past the end of K,
+// zeros are copied for rows, and nothing for packed weights, where no sum
+// looks.
+void MatmulBuilder::buildSyncCopies(Tile tile, Value k, Value slot,
+                                    ValueRange lhsRows, ValueRange rhsRows) {
+  // Addresses are made for each stage, not kept in registers.
+  if (spec.isPacked)
+    k = buildOpaque(k);
+  Value depth = getExtent(spec.depth, Kind::Depth),
+        column = mul(k, i32(getStageDepth(spec)));
+  for (auto [i, lhs] : llvm::enumerate(buildLhsSlots(slot)))
+    CopyOp::create(b, getParameter(Kind::Lhs),
+                   add(column, i32(i * lhsTile.getColumns())), depth, lhsRows,
+                   lhs);
+  if (spec.isPacked) {
+    Value exists =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::ult, k, depthTiles);
+    SmallVector<Value> sources = buildPackedSources(tile, k);
+    int64_t slabs = getPackedSlabs(spec);
+    for (auto [i, vector] : llvm::enumerate(buildVectorSlots(slot))) {
+      auto type = cast<SharedVectorType>(vector.getType());
+      auto ofSlab = SharedVectorType::get(context, type.getSize() / slabs,
+                                          type.getElementType());
+      for (int64_t slab = 0; slab < slabs; ++slab)
+        CopyVectorOp::create(b, sources[i * slabs + slab], exists,
+                             SubvectorOp::create(b, ofSlab, vector,
+                                                 i32(slab * ofSlab.getSize())));
+    }
+  } else {
+    CopyOp::create(b, getParameter(Kind::Rhs), column, depth, rhsRows,
+                   buildSlot(rhsStages, slot, rhsTile));
+  }
+  NVVM::CpAsyncCommitGroupOp::create(b);
+}
+
+// Multiplies a stage.
+void MatmulBuilder::buildSyncStage(const Consumer &consumer, Tile tile, Value k,
+                                   Value slot, FragmentType type,
+                                   MutableArrayRef<Value> accumulators) {
+  SmallVector<Value> lhsSlots = buildLhsSlots(slot);
+  if (spec.isPacked) {
+    llvm::append_range(lhsSlots, buildVectorSlots(slot));
+    return buildPackedStage(consumer, tile, lhsSlots, type, accumulators);
+  }
+  int64_t width = type.getColumns();
+  SmallVector<Part> parts;
+  for (int64_t i = 0, n = accumulators.size(); i < n; ++i)
+    parts.push_back({0, i * width, width});
+  BlockScales scales;
+  Value lhsScales;
+  if (spec.lhsBlockScale == ScalePlacement::Vector)
+    lhsScales = buildLhsScales(tile, k);
+  if (spec.promote)
+    scales = buildBlockScales(tile, k, parts);
+  if (lhsScales)
+    scales.lhs = lhsScales;
+  if (spec.rhsBlockScale == ScalePlacement::Vector)
+    for (Part part : parts)
+      scales.rhs.push_back(buildRhsScales(tile, k, part.column, part.width));
+  Value lhs = buildPart(lhsSlots.front(), consumer.row, kInstructionRows),
+        rhs = buildSlot(rhsStages, slot, rhsTile),
+        zero = spec.promote ? Value(ZeroOp::create(b, type)) : Value();
+  for (auto [i, sum] : llvm::enumerate(accumulators)) {
+    Value product =
+        MmaSyncOp::create(b, lhs, buildPart(rhs, i32(i * width), width),
+                          spec.promote ? zero : sum);
+    sum = spec.promote
+              ? buildPromotion(tile, product, sum, scales.lhs, scales.getRhs(i))
+              : product;
+  }
+}
+
+void MatmulBuilder::buildSyncLoop(const Consumer &consumer, Tile tile,
+                                  int64_t width,
                                   SmallVectorImpl<Value> &accumulators) {
+  // The CTA's tile, and the rows of an operand that this thread copies pieces
+  // of.
+  Tile all = tile;
+  Value &start = spec.swapAb ? all.column : all.row;
+  start = arith::SubIOp::create(b, start, consumer.row);
   Value depth = getExtent(spec.depth, Kind::Depth);
-  // The rows of an operand that this thread copies pieces of.
   auto locate = [&](Value row, Value end, TileType type, Value indices) {
     SmallVector<Type> types(type.getRows() * 8 / kernel.threads,
                             b.getI64Type());
     return LocateRowsOp::create(b, types, row, end, depth, indices);
   };
-  Value weights = mul(tile.group, columns);
   ValueRange lhsRows =
-      locate(tile.row, tile.rowEnd, lhsTile, getRowIndices()).getOffsets();
-  ValueRange rhsRows =
-      locate(add(weights, tile.column), add(weights, columns), rhsTile, Value())
-          .getOffsets();
-  // Past the end of K, zeros are copied, which change no sum.
-  auto copy = [&](Value k, Value slot) {
-    Value column = mul(k, i32(getStageDepth(spec)));
-    CopyOp::create(b, getParameter(Kind::Lhs), column, depth, lhsRows,
-                   buildSlot(lhsStages, slot, lhsTile));
-    CopyOp::create(b, getParameter(Kind::Rhs), column, depth, rhsRows,
-                   buildSlot(rhsStages, slot, rhsTile));
-    NVVM::CpAsyncCommitGroupOp::create(b);
-  };
+      locate(all.row, all.rowEnd, lhsTile, getRowIndices()).getOffsets();
+  ValueRange rhsRows;
+  if (!spec.isPacked) {
+    Value weights = mul(all.group, columns);
+    rhsRows = locate(add(weights, all.column), add(weights, columns), rhsTile,
+                     Value())
+                  .getOffsets();
+  }
   auto waitForCopies = [&](int64_t pending) {
     NVVM::CpAsyncWaitGroupOp::create(b, pending);
     NVVM::Barrier0Op::create(b);
   };
 
-  int64_t ahead = spec.stages - 1,
-          width = getProductColumns(spec, spec.tileColumns),
-          products = spec.tileColumns / width;
-  SmallVector<Part> parts;
-  for (int64_t i = 0; i < products; ++i)
-    parts.push_back({0, i * width, width});
-  FragmentType productType = getProductType(width);
-  Value zero = ZeroOp::create(b, productType);
+  int64_t ahead = spec.stages - 1, ofFragment = getFragmentColumns(spec, width),
+          products = width / ofFragment;
+  FragmentType type = getProductType(ofFragment);
   for (int64_t stage = 0; stage < ahead; ++stage)
-    copy(i32(stage), i32(stage));
+    buildSyncCopies(all, i32(stage), i32(stage), lhsRows, rhsRows);
   // The loop carries the sums, the slot that is multiplied and the one before.
-  SmallVector<Value> initial(products, zero);
+  SmallVector<Value> initial(products, ZeroOp::create(b, type));
   initial.append({i32(0), i32(ahead)});
+  // Unrolled, a short loop would need the registers of several iterations.
+  Value end = spec.isPacked ? buildOpaque(depthTiles) : depthTiles;
   auto loop = scf::ForOp::create(
-      b, b.getLoc(), i32(0), depthTiles, i32(1), initial,
+      b, b.getLoc(), i32(0), end, i32(1), initial,
       [&](OpBuilder &, Location, Value k, ValueRange carried) {
         SmallVector<Value> sums(carried.drop_back(2));
         Value slot = carried[products], previous = carried[products + 1];
         waitForCopies(ahead - 1);
-        copy(add(k, i32(ahead)), previous);
-        BlockScales scales;
-        Value lhsScales;
-        if (spec.lhsBlockScale == ScalePlacement::Vector)
-          lhsScales = buildLhsScales(own, k);
-        if (spec.promote)
-          scales = buildBlockScales(own, k, parts);
-        if (lhsScales)
-          scales.lhs = lhsScales;
-        if (spec.rhsBlockScale == ScalePlacement::Vector)
-          for (Part part : parts)
-            scales.rhs.push_back(
-                buildRhsScales(own, k, part.column, part.width));
-        Value lhs = buildPart(buildSlot(lhsStages, slot, lhsTile), consumer.row,
-                              kInstructionRows),
-              rhs = buildSlot(rhsStages, slot, rhsTile);
-        for (auto [i, sum] : llvm::enumerate(sums)) {
-          Value product =
-              MmaSyncOp::create(b, lhs, buildPart(rhs, i32(i * width), width),
-                                spec.promote ? zero : sum);
-          sum = spec.promote ? buildPromotion(own, product, sum, scales.lhs,
-                                              scales.getRhs(i))
-                             : product;
-        }
+        buildSyncCopies(all, add(k, i32(ahead)), previous, lhsRows, rhsRows);
+        buildSyncStage(consumer, tile, k, slot, type, sums);
         Value next = add(slot, i32(1));
         Value wraps = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, next,
                                             i32(spec.stages));

@@ -129,27 +129,11 @@ static void convert(arith::ExtFOp op) {
 namespace {
 struct SmallFloatsToNVVM
     : moeq::impl::MoeqSmallFloatsToNVVMBase<SmallFloatsToNVVM> {
-  /// Whether the chip has the instructions: sm_89 from PTX 8.1 on (PTX ISA,
-  /// "cvt").
-  FailureOr<bool> hasInstructions() {
-    ArrayAttr targets = getOperation().getTargetsAttr();
-    auto target = targets && targets.size() == 1
-                      ? dyn_cast<NVVM::NVVMTargetAttr>(targets[0])
-                      : NVVM::NVVMTargetAttr();
-    if (!target)
-      return false;
-    FailureOr<PtxTarget> known = getPtxTarget(getOperation().getLoc(), target);
-    if (failed(known))
-      return failure();
-    return known->chip->hasFp8 &&
-           (known->chip->name != "sm_89" || known->ptxVersion >= 81);
-  }
-
   void runOnOperation() override {
-    FailureOr<bool> has = hasInstructions();
-    if (failed(has))
+    FailureOr<std::optional<PtxTarget>> target = getPtxTarget(getOperation());
+    if (failed(target))
       return signalPassFailure();
-    if (!*has)
+    if (!*target || !(*target)->convertsFloat8())
       return markAllAnalysesPreserved();
     auto isVectorOrScalar = [](Type type) {
       auto vector = dyn_cast<VectorType>(type);

@@ -71,3 +71,53 @@ gpu.module @kernels {
     llvm.return
   }
 }
+
+// -----
+
+// Pieces of 16 bytes: all threads copy one of 4096 bytes, and 128 of 256 one of
+// the next 2048.
+
+gpu.module @kernels {
+  // CHECK-LABEL: llvm.func @vector
+  llvm.func @vector(%a: !llvm.ptr<1>, %exists: i1) {
+    %v = moeq_gpu.alloc : !moeq_gpu.vector<6144xi8>
+    moeq_gpu.roles consumers(2, 240) {
+    ^bb0(%warpgroup: i32):
+      // CHECK:     %[[OWN:.*]] = arith.muli %{{.*}}, %c16_i32 : i32
+      // CHECK:     %[[FROM:.*]] = llvm.getelementptr %{{.*}}[%[[OWN]]] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i8
+      // CHECK:     scf.if %{{.*}} {
+      // CHECK:       nvvm.cp.async.shared.global %[[TO:.*]], %[[FROM]], 16, cache = cg :
+      // CHECK:     %[[HAS:.*]] = arith.cmpi ult, %[[OWN]], %c2048_i32 : i32
+      // CHECK:     %[[BOTH:.*]] = arith.andi %{{.*}}, %[[HAS]] : i1
+      // CHECK:     scf.if %[[BOTH]] {
+      // CHECK:       %[[NEXT:.*]] = llvm.getelementptr %[[TO]][4096]
+      // CHECK:       nvvm.cp.async.shared.global %[[NEXT]]
+      // CHECK-NOT: nvvm.cp.async.shared
+      moeq_gpu.copy_vector %a if %exists to %v : !moeq_gpu.vector<6144xi8>
+    }
+    llvm.return
+  }
+}
+
+// -----
+
+// The transpose by single elements, not by stmatrix.
+
+!transposed = !moeq_gpu.tile<32x64xbf16>
+
+gpu.module @kernels {
+  // CHECK-LABEL: llvm.func @transposed
+  llvm.func @transposed(%c: !llvm.ptr<1>, %row: i32, %pitch: i64) {
+    moeq_gpu.roles consumers(1, 240) {
+    ^bb0(%warpgroup: i32):
+      %staging = moeq_gpu.alloc : !transposed
+      %v = moeq_gpu.zero : !moeq_gpu.fragment<64x16xbf16>
+      // CHECK-NOT:      nvvm.stmatrix
+      // CHECK-COUNT-8:  llvm.store %{{.*}} {alignment = 2 : i64} : bf16, !llvm.ptr<3>
+      // CHECK:          nvvm.barrier id
+      // CHECK:          llvm.store %{{.*}} {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr<1>
+      moeq_gpu.store_transposed %v, %staging, %c[%row, %row] pitch(%pitch) : !moeq_gpu.fragment<64x16xbf16>, !transposed
+    }
+    llvm.return
+  }
+}

@@ -176,9 +176,11 @@ func.func @cluster(%a: memref<?x64xbf16>, %w: memref<64x64xbf16>, %c: memref<?x6
 
 // -----
 
+!packed = !moeq.scaled<i8, block = [*], scale = f32, packing = fragments>
+!packed_groups = !moeq.scaled<i8, block = [64], scale = f32, packing = fragments>
 module attributes {moeq.target = #moeq.target<chip = "sm_89">} {
   func.func @sync_swapped(%a: memref<?x64xbf16>, %w: memref<64x64xbf16>, %c: memref<?x64xbf16>) {
-    // expected-remark@+1 {{runs without tensor cores: the weights are the first operand of wgmma only}}
+    // expected-remark@+1 {{runs without tensor cores: weights that are not packed are the first operand of wgmma only}}
     moeq.matmul lhs(%a : memref<?x64xbf16>) rhs(%w : memref<64x64xbf16>) outs(%c : memref<?x64xbf16>)
       config(<tile = [64, 64], consumers = 1, swap_ab = true>)
     return
@@ -193,6 +195,18 @@ module attributes {moeq.target = #moeq.target<chip = "sm_89">} {
     // expected-remark@+1 {{runs without tensor cores: the threads of 3 consumers copy 48 rows at a time, got a tile of 64 columns}}
     moeq.matmul lhs(%a : memref<?x64xbf16>) rhs(%w : memref<64x64xbf16>) outs(%c : memref<?x64xbf16>)
       config(<tile = [192, 64], stages = 2, consumers = 3>)
+    return
+  }
+  func.func @sync_rows(%a: memref<?x64xbf16>, %w: memref<64x64xi8>, %s: memref<64x1xf32>, %c: memref<?x64xbf16>) {
+    // expected-remark@+1 {{runs without tensor cores: the threads of 2 consumers copy 32 rows at a time, got a tile of 48 rows}}
+    moeq.matmul lhs(%a : memref<?x64xbf16>) rhs(%w, %s : memref<64x64xi8>, memref<64x1xf32> as !packed) outs(%c : memref<?x64xbf16>)
+      config(<tile = [48, 128], swap_ab = true>)
+    return
+  }
+  func.func @sync_promoted(%a: memref<?x64xbf16>, %w: memref<64x64xi8>, %s: memref<64x1xf32>, %c: memref<?x64xbf16>) {
+    // expected-remark@+1 {{runs without tensor cores: sums of packed weights are promoted in tiles of at most 64 rows without wgmma, got 128}}
+    moeq.matmul lhs(%a : memref<?x64xbf16>) rhs(%w, %s : memref<64x64xi8>, memref<64x1xf32> as !packed_groups) outs(%c : memref<?x64xbf16>)
+      config(<tile = [128, 128], stages = 2, swap_ab = true>)
     return
   }
   func.func @sync_memory(%a: memref<?x64xbf16>, %w: memref<64x64xbf16>, %c: memref<?x64xbf16>) {

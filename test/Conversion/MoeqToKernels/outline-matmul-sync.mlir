@@ -78,3 +78,52 @@ module attributes {moeq.target = #moeq.target<chip = "sm_89">} {
     return
   }
 }
+
+// -----
+
+!uint4 = !moeq.scaled<ui4, block = [128], scale = bf16, zero = i8, packing = fragments>
+
+// Packed weights: their bytes, scales and zeros as they are, of 64 rows each,
+// beside two tiles of tokens, so that a stage is a group. Code for each half of
+// the rows of a tile; past the end of K nothing is copied.
+// CHECK-LABEL: llvm.func @packed_grouped_matmul
+// CHECK-SAME:    (%[[C:[^:]*]]: !llvm.ptr<1> {llvm.noalias}, %[[OFFSETS:[^:]*]]: !llvm.ptr<1> {{{[^}]*}}}, %[[A:[^:]*]]: !llvm.ptr<1> {{{[^}]*}}}, %[[B:[^:]*]]: !llvm.ptr<1> {{{[^}]*}}}, %[[S:[^:]*]]: !llvm.ptr<1> {{{[^}]*}}}, %[[Z:[^:]*]]: !llvm.ptr<1>
+// CHECK-NOT:     moeq_gpu.ring
+// CHECK-DAG:     moeq_gpu.alloc : !moeq_gpu.tile<384x64xbf16>
+// CHECK-DAG:     moeq_gpu.alloc : !moeq_gpu.vector<24576xi8>
+// CHECK-DAG:     moeq_gpu.alloc : !moeq_gpu.vector<384xbf16>
+// CHECK-DAG:     moeq_gpu.alloc : !moeq_gpu.vector<384xi8>
+// CHECK:         moeq_gpu.roles consumers(2, 240)
+// CHECK:           scf.index_switch
+// CHECK:           case 1 {
+// CHECK:             nvvm.cp.async.commit.group
+// CHECK:             scf.for
+// CHECK:               nvvm.cp.async.wait.group 1
+// CHECK:               nvvm.barrier0
+// CHECK-COUNT-2:       moeq_gpu.copy %[[A]]
+// CHECK:               %[[EXISTS:.*]] = arith.cmpi ult, %{{.*}}, %c32_i32 : i32
+// CHECK-COUNT-2:       moeq_gpu.copy_vector %{{.*}} if %[[EXISTS]] to %{{.*}} : !moeq_gpu.vector<4096xi8>
+// CHECK-COUNT-2:       moeq_gpu.copy_vector %{{.*}} if %[[EXISTS]] to %{{.*}} : !moeq_gpu.vector<64xbf16>
+// CHECK-COUNT-2:       moeq_gpu.copy_vector %{{.*}} if %[[EXISTS]] to %{{.*}} : !moeq_gpu.vector<64xi8>
+// CHECK:               nvvm.cp.async.commit.group
+// CHECK:               %[[SCALES:.*]] = moeq_gpu.spread
+// CHECK:               %[[W0:.*]] = moeq_gpu.dequant %{{.*}} as ui4 zeros(
+// CHECK:               %[[W1:.*]] = moeq_gpu.dequant %{{.*}} as ui4 zeros(
+// CHECK:               %[[P:.*]] = moeq_gpu.mma_sync %[[W0]], %{{.*}}, %{{.*}} : !moeq_gpu.operand<64x64xbf16>, <8x64xbf16> -> <64x8xf32>
+// CHECK:               %[[Q:.*]] = moeq_gpu.mma_sync %[[W1]], %{{.*}}, %[[P]]
+// CHECK:               moeq_gpu.map(%[[Q]], %{{.*}}, %[[SCALES]] :
+// CHECK:             moeq_gpu.store_transposed
+// CHECK:           case 2 {
+// CHECK:           case 4 {
+// CHECK:           case 8 {
+// CHECK:             -> <64x64xf32>
+// CHECK:           default {
+module attributes {moeq.target = #moeq.target<chip = "sm_89">} {
+  func.func @packed(%a: memref<?x4096xbf16>, %w: memref<8x1536x2048xi8>, %sw: memref<8x1536x32xbf16>,
+                    %zw: memref<8x1536x32xi8>, %o: memref<9xi32>, %c: memref<?x1536xbf16>) {
+    moeq.grouped_matmul lhs(%a : memref<?x4096xbf16>)
+      rhs(%w, %sw, %zw : memref<8x1536x2048xi8>, memref<8x1536x32xbf16>, memref<8x1536x32xi8> as !uint4)
+      offsets(%o : memref<9xi32>) outs(%c : memref<?x1536xbf16>)
+    return
+  }
+}

@@ -142,3 +142,33 @@ func.func @contract_rows(%dy: tensor<?x7168xbf16>, %x: tensor<?x2048xbf16>, %w: 
       offsets(%offsets : tensor<9xi32>) outs(%dx : tensor<?x2048xbf16>) transpose_rhs -> tensor<?x2048xbf16>
   return %0, %1 : tensor<8x7168x2048xf32>, tensor<?x2048xbf16>
 }
+
+// -----
+
+// Packed weights are the first operand on every chip. Sums that are promoted have
+// registers for 64 rows where warps multiply, and gates with their ups 128 columns.
+
+!int8 = !moeq.scaled<i8, block = [*], scale = f32, packing = fragments>
+!int4 = !moeq.scaled<i4, block = [128], scale = bf16, packing = fragments>
+
+// ADA-LABEL:   func @packed(
+// ADA:         config(<tile = [128, 128], stages = 3, consumers = 2, schedule = persistent, swap_ab = true
+// ADA:         config(<tile = [64, 128], stages = 3, consumers = 2, schedule = persistent, swap_ab = true
+// CHECK-LABEL: func @packed(
+// CHECK:       config(<tile = [64, 256], {{.*}}consumers = 2, schedule = dynamic, swap_ab = true{{.*}}gated
+func.func @packed(%a: tensor<?x4096xbf16>, %w: tensor<8x4096x4096x!int8>, %v: tensor<8x4096x4096x!int4>, %offsets: tensor<9xi32>,
+                  %out: tensor<?x4096xbf16>, %gated: tensor<?x2048xbf16>)
+    -> (tensor<?x4096xbf16>, tensor<?x4096xbf16>, tensor<?x2048xbf16>) {
+  %0 = moeq.grouped_matmul lhs(%a : tensor<?x4096xbf16>) rhs(%w : tensor<8x4096x4096x!int8>)
+      offsets(%offsets : tensor<9xi32>) outs(%out : tensor<?x4096xbf16>) -> tensor<?x4096xbf16>
+  %1 = moeq.grouped_matmul lhs(%a : tensor<?x4096xbf16>) rhs(%v : tensor<8x4096x4096x!int4>)
+      offsets(%offsets : tensor<9xi32>) outs(%out : tensor<?x4096xbf16>) -> tensor<?x4096xbf16>
+  %2 = moeq.grouped_matmul lhs(%a : tensor<?x4096xbf16>) rhs(%w : tensor<8x4096x4096x!int8>)
+      offsets(%offsets : tensor<9xi32>) outs(%gated : tensor<?x2048xbf16>) epilogue gated {
+    ^bb0(%gate: f32, %up: f32, %row: index, %column: index):
+      %g = arith.mulf %gate, %up : f32
+      %t = arith.truncf %g : f32 to bf16
+      moeq.yield %t : bf16
+  } -> tensor<?x2048xbf16>
+  return %0, %1, %2 : tensor<?x4096xbf16>, tensor<?x4096xbf16>, tensor<?x2048xbf16>
+}

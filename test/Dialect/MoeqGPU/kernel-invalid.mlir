@@ -384,6 +384,27 @@ llvm.func @copy_panels(%p: !llvm.ptr<1>, %i: i32, %r: i64) {
 
 // -----
 
+llvm.func @copy_vector_beside_producer(%p: !llvm.ptr<1>, %e: i1) {
+  %v = moeq_gpu.alloc : !moeq_gpu.vector<64xi8>
+  moeq_gpu.roles producer(40) {
+  } consumers(1, 232) {
+  ^bb0(%w: i32):
+    // expected-error@+1 {{'moeq_gpu.copy_vector' op expects to be in a kernel without a producer}}
+    moeq_gpu.copy_vector %p if %e to %v : !moeq_gpu.vector<64xi8>
+  }
+  llvm.return
+}
+
+// -----
+
+func.func @copy_vector_size(%p: !llvm.ptr<1>, %e: i1, %v: !moeq_gpu.vector<18xf32>) {
+  // expected-error@+1 {{'moeq_gpu.copy_vector' op expects a multiple of 16 bytes, got 72}}
+  moeq_gpu.copy_vector %p if %e to %v : !moeq_gpu.vector<18xf32>
+  return
+}
+
+// -----
+
 func.func @mma_sync(%a: !moeq_gpu.tile<64x64xbf16>, %b: !moeq_gpu.tile<64x64xf16>, %c: !moeq_gpu.fragment<64x64xf32>) {
   // expected-error@+1 {{expects operands of 8-bit floats, bf16, f16 or i8, got 'bf16' and 'f16'}}
   %0 = moeq_gpu.mma_sync %a, %b, %c : !moeq_gpu.tile<64x64xbf16>, !moeq_gpu.tile<64x64xf16> -> !moeq_gpu.fragment<64x64xf32>

@@ -148,6 +148,8 @@ gpu.module @sync_kernels {
   llvm.func @sync(%a: !llvm.ptr<1>, %indices: !llvm.ptr<1>, %row: i32, %end: i32, %n: i32) {
     %pitch = arith.extui %n : i32 to i64
     %stages = moeq_gpu.alloc : !sync_stages
+    %vector = moeq_gpu.alloc : !moeq_gpu.vector<4096xi8>
+    %exists = arith.cmpi ult, %row, %end : i32
     // CHECK: moeq_gpu.roles consumers(1, 240)
     moeq_gpu.roles consumers(1, 240) {
     ^bb0(%warpgroup: i32):
@@ -159,6 +161,8 @@ gpu.module @sync_kernels {
       %tile = moeq_gpu.subtile %stages[%warpgroup] : !sync_stages -> !sync_tile
       // CHECK: moeq_gpu.copy %{{.*}}[%{{.*}}] columns(%{{.*}}) rows(%[[R]]#0, %[[R]]#1, %[[R]]#2, %[[R]]#3) to %{{.*}} : <64x64xbf16>
       moeq_gpu.copy %a[%row] columns(%n) rows(%r#0, %r#1, %r#2, %r#3) to %tile : !sync_tile
+      // CHECK: moeq_gpu.copy_vector %{{.*}} if %{{.*}} to %{{.*}} : !moeq_gpu.vector<4096xi8>
+      moeq_gpu.copy_vector %a if %exists to %vector : !moeq_gpu.vector<4096xi8>
       %zero = moeq_gpu.zero : !sync_acc
       // CHECK: moeq_gpu.mma_sync %{{.*}}, %{{.*}}, %{{.*}} : !moeq_gpu.tile<64x64xbf16>, <64x64xbf16> -> <64x64xf32>
       %d = moeq_gpu.mma_sync %tile, %tile, %zero : !sync_tile, !sync_tile -> !sync_acc

@@ -20,8 +20,8 @@ func.func private @vectors_alone(!moeq_gpu.ring<2x[64xi8]>)
 
 // -----
 
-// expected-error@+1 {{expects 1 to 65536 elements, got 65537}}
-func.func private @vector_size(!moeq_gpu.vector<65537xi8>)
+// expected-error@+1 {{expects 1 to 262144 elements, got 262145}}
+func.func private @vector_size(!moeq_gpu.vector<262145xi8>)
 
 // -----
 

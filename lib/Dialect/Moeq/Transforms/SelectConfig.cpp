@@ -120,7 +120,8 @@ static bool canGatherBefore(GroupedMatmulOp op, const OperandInfo &lhs) {
 /// The problem of a matmul.
 template <typename OpTy>
 static MatmulProblem getProblem(OpTy op, const OperandInfo &lhs,
-                                const OperandInfo &rhs, int64_t expectedRows) {
+                                const OperandInfo &rhs, const Chip &chip,
+                                int64_t expectedRows) {
   MatmulProblem problem;
   if (auto grouped = dyn_cast<GroupedMatmulOp>(op.getOperation());
       grouped && grouped.contractsRows())
@@ -157,8 +158,11 @@ static MatmulProblem getProblem(OpTy op, const OperandInfo &lhs,
     // E8M0 scales are part of the weights.
     problem.promotes = !spansDepth(rhs) && !hasExponentScales(rhs);
     constexpr int64_t deep = 2 * kPackedChunk;
-    problem.hasDeepStages = problem.depth % deep == 0 &&
-                            (!problem.isGathered || problem.canGatherBefore) &&
+    // Without wgmma where a sum takes them (`getStageTiles` of the kernel).
+    bool canBeDeep = chip.hasWgmma
+                         ? !problem.isGathered || problem.canGatherBefore
+                         : problem.promotes;
+    problem.hasDeepStages = canBeDeep && problem.depth % deep == 0 &&
                             (!problem.promotes ||
                              rhs.scaled.getBlockOf(rank - 1, rank) % deep == 0);
   }
@@ -375,7 +379,7 @@ private:
     FailureOr<Chip> target = getTargetChip(op, chip);
     if (failed(lhs) || failed(rhs) || failed(target))
       return failure();
-    MatmulProblem problem = getProblem(op, *lhs, *rhs, expectedRows);
+    MatmulProblem problem = getProblem(op, *lhs, *rhs, *target, expectedRows);
     SmallVector<RankedConfig> ranked =
         rankConfigs(&getContext(), *target, problem);
     if (ranked.empty())

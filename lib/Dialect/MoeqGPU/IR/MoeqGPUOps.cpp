@@ -226,20 +226,37 @@ LogicalResult RingGatheredOp::verify() {
   return success();
 }
 
+// The roles of a kernel in which all threads copy, as `op` does.
+static FailureOr<RolesOp> getRolesOfCopy(Operation *op) {
+  auto roles = op->getParentOfType<RolesOp>();
+  if (!roles || roles.getNumProducers() != 0)
+    return op->emitOpError("expects to be in a kernel without a producer");
+  return roles;
+}
+
 LogicalResult CopyOp::verify() {
   TileType tile = getTile().getType();
   if (tile.getNumPanels() != 1)
     return emitOpError("expects a tile of one panel, got ")
            << tile.getNumPanels();
-  auto roles = (*this)->getParentOfType<RolesOp>();
-  if (!roles || roles.getNumProducers() != 0)
-    return emitOpError("expects to be in a kernel without a producer");
+  FailureOr<RolesOp> roles = getRolesOfCopy(*this);
+  if (failed(roles))
+    return failure();
   // Eight threads a row.
-  int64_t rows = roles.getNumThreads() / 8, rounds = getOffsets().size();
+  int64_t rows = roles->getNumThreads() / 8, rounds = getOffsets().size();
   if (rounds * rows != tile.getRows())
     return emitOpError("expects an offset for each ")
            << rows << " rows of " << tile << ", got " << rounds;
   return success();
+}
+
+LogicalResult CopyVectorOp::verify() {
+  SharedVectorType vector = getVector().getType();
+  int64_t bytes =
+      vector.getSize() * vector.getElementType().getIntOrFloatBitWidth() / 8;
+  if (bytes % 16 != 0)
+    return emitOpError("expects a multiple of 16 bytes, got ") << bytes;
+  return getRolesOfCopy(*this);
 }
 
 LogicalResult RingWaitOp::verify() {

@@ -313,7 +313,7 @@ LogicalResult StripedType::verify(EmitError emitError, int64_t size,
 
 LogicalResult SharedVectorType::verify(EmitError emitError, int64_t size,
                                        Type elementType) {
-  return verifyVector(emitError, size, elementType, /*most=*/1 << 16);
+  return verifyVector(emitError, size, elementType, /*most=*/1 << 18);
 }
 
 LogicalResult RingType::verify(EmitError emitError, int64_t stages,

@@ -481,6 +481,22 @@ def MoeqGPU_CopyOp : MoeqGPU_Op<"copy"> {
   let hasVerifier = 1;
 }
 
+def MoeqGPU_CopyVectorOp : MoeqGPU_Op<"copy_vector"> {
+  let summary = "starts the copies of elements to a vector, by all threads";
+  let description = [{
+    Those from `source` on, a multiple of 16 bytes that lie at one, in pieces of 16
+    bytes; none where they do not exist. The copies have been made as those of
+    `copy` have.
+
+    ```mlir
+    moeq_gpu.copy_vector %w if %exists to %vector : !moeq_gpu.vector<4096xi8>
+    ```
+  }];
+  let arguments = (ins MoeqGPU_GlobalPointer:$source, I1:$exists, MoeqGPU_SharedVectorType:$vector);
+  let assemblyFormat = "$source `if` $exists `to` $vector attr-dict `:` qualified(type($vector))";
+  let hasVerifier = 1;
+}
+
 //===----------------------------------------------------------------------===//
 // Roles
 //===----------------------------------------------------------------------===//
