@@ -105,11 +105,11 @@ ActivationGradient moeq::emitActivationGradient(Elementwise &e,
     factor = e.maximum(e.minimum(up, e.f32(up, p.limit)), e.f32(up, -p.limit));
     factor = e.add(factor, 1.0f);
   }
+  Value ofGate = e.mul(e.mul(grad, factor), emitSlope(e, p, limited));
   // f(g), as the product with a factor of 1.
   Value one = e.f32(gate, isClamped ? 0.0f : 1.0f);
-  Value value = emitActivation(e, p, gate, one);
-  ActivationGradient result{
-      e.mul(e.mul(grad, factor), emitSlope(e, p, limited)), e.mul(grad, value)};
+  ActivationGradient result{ofGate,
+                            e.mul(grad, emitActivation(e, p, gate, one))};
   if (isClamped) {
     result.gate = emitWithin(e, gate, p.limit, result.gate);
     result.up = emitWithin(e, e.abs(up), p.limit, result.up);

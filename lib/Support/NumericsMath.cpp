@@ -148,10 +148,9 @@ static Value emitTimesSigmoid(Elementwise &e, Value x, Sum z, ExpMode mode) {
     return emitApproxQuotient(e, x ? x : e.f32(exp, 1.0f), e.add(exp, 1.0f));
   }
   Value isNegative = e.compare(CmpFPredicate::OLT, z.high, 0.0f);
-  auto minusAbs = [&](Value value) {
-    return value ? e.select(isNegative, value, e.neg(value)) : Value();
-  };
-  auto [part, power] = emitExponential(e, {minusAbs(z.high), minusAbs(z.low)});
+  // The exponential for -z is the same.
+  Value tLow = z.low ? e.select(isNegative, z.low, e.neg(z.low)) : Value();
+  auto [part, power] = emitExponential(e, {e.neg(e.abs(z.high)), tLow});
   Sum t = {e.mul(part.high, power), e.mul(part.low, power)};
   Value sum = e.add(t.high, 1.0f);
   Value sumLow = e.add(e.add(e.sub(1.0f, sum), t.high), t.low);

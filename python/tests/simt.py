@@ -293,7 +293,7 @@ class Cta(TensorCta):
         """Executes a block under a mask; what it yields."""
         for op in block.ops:
             operands = [self.values[o] for o in op.operands]
-            if op.name in ("scf.yield", "llvm.return"):
+            if op.name in ("scf.yield", "scf.condition", "llvm.return"):
                 return operands
             with np.errstate(all="ignore"):
                 results = self.execute(op, operands, mask)
@@ -349,6 +349,22 @@ class Cta(TensorCta):
             self.values[induction] = value
             carried = self.merge(active, self.block(body(op), active), carried)
             value = np.where(active, value + step, value)
+
+    def scf_while(self, op, operands, mask):
+        (before,), (after,) = op.regions
+
+        def enter(block, values):
+            self.values.update(zip((name for name, _ in block.arguments), values, strict=True))
+            return self.block(block, mask)
+
+        carried, results = operands, operands
+        while True:
+            goes_on, *passed = enter(before, carried)
+            results = self.merge(mask, passed, results)
+            mask = mask & goes_on
+            if not mask.any():
+                return results
+            carried = self.merge(mask, enter(after, results), carried)
 
     def zeros(self, type_text):
         element, width = element_of(type_text)

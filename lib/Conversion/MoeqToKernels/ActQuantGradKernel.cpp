@@ -17,6 +17,7 @@
 #include "Activated.h"
 #include "ColumnChunk.h"
 #include "Kernels.h"
+#include "RoundedGradient.h"
 #include "RowTeam.h"
 #include "TileQuantizer.h"
 
@@ -28,6 +29,10 @@ using namespace mlir::moeq;
 /// The columns for which a lane of a pair computes.
 static constexpr int64_t kHalfChunk = kChunk / 2;
 
+/// Rows that are in registers while an element of another is computed in full
+/// leave too few for one address or two.
+static constexpr int64_t kMaxSpillStores = 8;
+
 namespace {
 /// Gradients by the input of one op.
 class InputGradient {
@@ -37,6 +42,12 @@ public:
         parameters(getActivationParameters(op)) {
     Builder builder(op.getContext());
     element = getIntermediateType(builder, op.getIntermediateRound());
+    auto isBF16 = [](Value memref) {
+      return getElementTypeOrSelf(memref).isBF16();
+    };
+    isRounded = element.isBF16() && isBF16(op.getGrad()) &&
+                isBF16(op.getInput()) &&
+                hasRoundedGradient(parameters, op.getRowWeight() != nullptr);
   }
 
   /// Reads gate and up for each column of either.
@@ -73,6 +84,8 @@ private:
   bool gated;
   ActivationParameters parameters;
   Type element;
+  /// Whether vectors of gradients are rounded as they are computed.
+  bool isRounded;
   /// How many columns of gate, then of up, tiles take in turns.
   int64_t run = kChunk;
 };
@@ -87,9 +100,12 @@ SmallVector<Value> InputGradient::fetchAt(KernelBuilder &k, Value row,
   return fetched;
 }
 
-/// The gradients, not yet rounded, of what fetchAt loaded.
+/// The gradients, of `element`, of what fetchAt loaded.
 ActivationGradient InputGradient::emit(KernelBuilder &k, ValueRange fetched,
                                        Value weight) {
+  if (isRounded && isa<VectorType>(fetched[0].getType()))
+    return emitRoundedGradient(k, parameters, fetched[0], fetched[1],
+                               gated ? fetched[2] : Value(), weight);
   Elementwise e(k, k.getLoc());
   auto emit = [&](ValueRange numbers) -> SmallVector<Value> {
     Value grad = weight ? e.mul(numbers[0], weight) : numbers[0];
@@ -101,7 +117,8 @@ ActivationGradient InputGradient::emit(KernelBuilder &k, ValueRange fetched,
   };
   SmallVector<Value> gradients =
       emitByColumn(k, fetched.take_front(gated ? 3 : 2), emit);
-  return {gradients[0], gated ? gradients[1] : Value()};
+  return {k.fromF32(gradients[0], element),
+          gated ? k.fromF32(gradients[1], element) : Value()};
 }
 
 SmallVector<Value> InputGradient::fetch(KernelBuilder &k, Value row,
@@ -128,7 +145,7 @@ Value InputGradient::compute(KernelBuilder &k, ValueRange fetched,
     number =
         vector::FromElementsOp::create(k, VectorType::get(2, number.getType()),
                                        ValueRange{gradient.gate, gradient.up});
-  return k.fromF32(number, element);
+  return number;
 }
 
 /// `column` is the first one of this lane's chunk.
@@ -144,7 +161,7 @@ Value InputGradient::computePair(KernelBuilder &k, ValueRange fetched,
   int64_t count = kHalfChunk * element.getIntOrFloatBitWidth() / 32;
   auto wordsOf = [&](Value numbers) -> Value {
     return vector::BitCastOp::create(k, VectorType::get(count, k.getI32Type()),
-                                     k.fromF32(numbers, element));
+                                     numbers);
   };
   Value gate = wordsOf(gradient.gate), up = wordsOf(gradient.up),
         hasUp = isUp(k);
@@ -182,6 +199,8 @@ QuantizeSource InputGradient::getSource() {
   source.width = getCommonWidth({op.getGrad(), op.getInput()}, kChunk,
                                 source.staticColumns);
   source.offsets = op.getOffsets();
+  if (isRounded)
+    source.maxSpillStores = kMaxSpillStores;
   source.fetch = [self = *this](KernelBuilder &k, Value row, Value column,
                                 int64_t width) mutable {
     return self.fetch(k, row, column, width);

@@ -8,6 +8,7 @@
 #include "KernelBuilder.h"
 
 #include "moeq/Dialect/MoeqGPU/IR/MoeqGPU.h"
+#include "moeq/Target/CudaToolkit.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -84,6 +85,11 @@ KernelBuilder::KernelBuilder(gpu::GPUModuleOp module, Operation *op,
 void KernelBuilder::setMinBlocks(int64_t blocks) {
   function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
                     getI32IntegerAttr(blocks));
+}
+
+void KernelBuilder::setMaxSpillStores(int64_t bytes) {
+  if (bytes > 0)
+    function->setAttr(kMaxSpillStoresAttr, getI64IntegerAttr(bytes));
 }
 
 void KernelBuilder::launch(Value blocks) {

@@ -43,6 +43,8 @@ public:
 
   /// How many CTAs an SM has registers for, at least (1 until it is set).
   void setMinBlocks(int64_t blocks);
+  /// How many bytes of spill stores are no warning (0 until it is set).
+  void setMaxSpillStores(int64_t bytes);
 
   /// Ends the kernel and launches it before `op`, with `blocks` CTAs, an index
   /// on the host. One is launched where `blocks` is 0: kernels check bounds.

@@ -32,6 +32,8 @@ struct QuantizeSource {
   bool isLight = false;
   /// Whether no number has its sign bit set.
   bool isUnsigned = false;
+  /// The bytes of spill stores that are worth the CTAs on an SM.
+  int64_t maxSpillStores = 0;
   /// The columns, or kDynamic, and in a kernel and on the host.
   int64_t staticColumns;
   std::function<Value(KernelBuilder &)> columns, hostColumns;

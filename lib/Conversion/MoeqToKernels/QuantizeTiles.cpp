@@ -449,6 +449,7 @@ void TileQuantizer::build(const OpBuilder &hostBuilder) {
   ImplicitLocOpBuilder &host = k.host();
   host.restoreInsertionPoint(hostBuilder.saveInsertionPoint());
   k.setMinBlocks(shape.minBlocks());
+  k.setMaxSpillStores(source.maxSpillStores);
   if (shape.isSpread) {
     for (Value input : source.inputs)
       k.prefetch(input, shape.laneRows * kSector);

@@ -5,12 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The bits of an activation that is rounded to bf16, without computing most of
-// them in full. An approximation with a bound on its error rounds to the same
-// bf16 unless a boundary between two is nearer than the bound (the rounding
-// test of Ziv, "Fast evaluation of elementary mathematical functions with
-// correctly rounded last bit", 1991); only then is it computed as the
-// specification says.
+// The bits of an activation that is rounded to bf16, by a rounding test
+// (RoundedWords.h), or in the arithmetic of 16 bits.
 //
 //===----------------------------------------------------------------------===//
 
