@@ -24,8 +24,11 @@ PACKED = {
     "e4m3": packed("bf16", "f8E4M3FN", WHOLE),
     "e4m3-groups": packed("f16", "f8E4M3FN", 128),
     "e5m2": packed("bf16", "f8E5M2", WHOLE),
+    "e5m2-groups": packed("bf16", "f8E5M2", 32),
     "int4": packed("bf16", "i4", 128, scale="bf16"),
     "int4-f16": packed("f16", "i4", 64, scale="f16"),
+    "int4-groups": packed("bf16", "i4", 32, scale="bf16"),
+    "uint4-groups": packed("f16", "ui4", 32, scale="f16", zero="i8"),
     "uint4": packed("bf16", "ui4", 128, scale="bf16", zero="i8"),
     "mxfp4": packed("bf16", "f4E2M1FN", 32, scale="f8E8M0FNU"),
 }

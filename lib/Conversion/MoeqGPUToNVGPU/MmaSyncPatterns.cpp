@@ -236,7 +236,8 @@ struct MmaSyncLowering : KernelPattern<MmaSyncOp> {
     SmallVector<Value> sums = unpackFragment(e, adaptor.getAccumulator());
 
     constexpr int64_t steps = TileType::kPanelBytes / kDepthBytes;
-    for (int64_t step = 0; step < steps; ++step) {
+    int64_t taken = steps / op.getParts(), first = op.getPart() * taken;
+    for (int64_t step = first; step < first + taken; ++step) {
       int64_t chunk = step * kDepthBytes / kChunkBytes;
       auto place = [&](ValueRange tile, Value row, Value half) {
         return e.shared(

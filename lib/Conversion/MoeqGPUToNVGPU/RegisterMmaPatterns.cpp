@@ -19,8 +19,8 @@
 using namespace mlir;
 using namespace mlir::moeq_gpu;
 
-/// The columns of an instruction, 32 bytes, and their step in a descriptor.
-static constexpr int64_t kStepColumns = 16, kStepUnits = 2;
+/// The step in a descriptor of the columns of an instruction, 32 bytes.
+static constexpr int64_t kStepUnits = 2;
 /// 32-bit registers of A of an instruction.
 static constexpr int64_t kStepRegisters = 4;
 
@@ -56,17 +56,19 @@ struct MmaRsLowering : KernelPattern<MmaRsOp> {
     OperandType a = op.getA().getType();
     SmallVector<Type> types;
     getFragmentTypes(op.getResult().getType(), types);
-    Value b = e.add(emitMatrixDescriptor(e, adaptor.getB().front()),
-                    op.getColumn() / kStepColumns * kStepUnits);
+    // Those of 64 rows, then by columns.
     ValueRange registers = adaptor.getA();
-    size_t perPart = registers.size() / types.size();
+    size_t ofRows = registers.size() / types.size(),
+           taken = ofRows / op.getParts(), skipped = op.getPart() * taken;
+    Value b = e.add(emitMatrixDescriptor(e, adaptor.getB().front()),
+                    skipped / kStepRegisters * kStepUnits);
     SmallVector<Value> parts;
     for (auto [i, type] : llvm::enumerate(types)) {
       Value accumulator =
           op.getAccumulator() ? adaptor.getAccumulator()[i] : Value();
       bool isLast = i + 1 == types.size();
       parts.push_back(emitPart(e, a, type, accumulator,
-                               registers.slice(i * perPart, perPart), b,
+                               registers.slice(i * ofRows + skipped, taken), b,
                                /*fences=*/i == 0, /*commits=*/isLast));
     }
     rewriter.replaceOpWithMultiple(op, {parts});
@@ -89,7 +91,7 @@ private:
       text += "wgmma.fence.sync.aligned; ";
     StringRef element = a.getElementType().isBF16() ? "bf16" : "f16";
     auto name = [](int64_t i) { return llvm::formatv("${0}", i).str(); };
-    int64_t steps = a.getColumns() / kStepColumns;
+    int64_t steps = registers.size() / kStepRegisters;
     for (int64_t step = 0; step < steps; ++step) {
       text += llvm::formatv("add.s64 b, ${0}, {1}; ", descriptor,
                             step * kStepUnits);

@@ -273,6 +273,10 @@ inline int64_t getPackedStepRegisters(const MatmulKernelSpec &spec) {
   return getStepStages(spec) * getStageTiles(spec) * getConsumerRows(spec) / 4;
 }
 
+/// What the assembler moves about where sums of few elements are promoted:
+/// beside a step that is prefetched, or where a stage has several.
+constexpr int64_t kShortSumRegisters = 32;
+
 /// The warpgroups that do nothing but copy.
 inline int64_t getNumProducers(const MatmulKernelSpec &spec) {
   return spec.isSync() ? 0 : 1;
@@ -369,6 +373,8 @@ inline bool prefetchesPacked(const MatmulKernelSpec &spec, int64_t columns) {
   // more sums more of what the assembler moves about.
   int64_t sums = getPackedSumRegisters(spec, columns),
           rest = sums / 4 + (foldsScales(spec) ? 16 : 8);
+  if (spec.promote && spec.rhsGroup < kBlockDepth)
+    rest += kShortSumRegisters;
   return sums + 2 * getPackedStepRegisters(spec) + rest <=
          getConsumerRegisters(spec);
 }

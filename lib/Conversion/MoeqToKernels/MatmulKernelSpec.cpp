@@ -134,9 +134,11 @@ getUnsupportedPacking(const MatmulKernelSpec &spec) {
            << spec.depth;
   else if (foldsScales(spec) && !spec.lhs.isBF16())
     reason << "E8M0 scales need the range of bf16, got " << spec.lhs;
-  else if (spec.promote && getStageGroups(spec) > 1)
-    reason << "sums of 64 and more elements are promoted, got "
-           << spec.rhsGroup;
+  else if (spec.promote && getStageGroups(spec) > 1 &&
+           spec.tileRows > kPackedPartColumns)
+    reason << "sums of " << spec.rhsGroup << " elements are promoted in tiles "
+           << "of at most " << kPackedPartColumns << " rows, got "
+           << spec.tileRows;
   if (text.empty())
     return std::nullopt;
   return text;
@@ -281,7 +283,8 @@ mlir::moeq_gpu::getUnsupportedReason(const MatmulKernelSpec &spec) {
           registers = getConsumerRows(spec) * wide / kWarpgroupThreads + rest;
   if (spec.isPacked)
     registers =
-        16 + getPackedStepRegisters(spec) + getPackedSumRegisters(spec, wide);
+        16 + getPackedStepRegisters(spec) + getPackedSumRegisters(spec, wide) +
+        (spec.promote && getStageGroups(spec) > 1 ? kShortSumRegisters : 0);
   else if (spec.promote)
     registers = getPromotion(spec, wide).getRegisters(spec, wide);
   if (registers > getConsumerRegisters(spec)) {

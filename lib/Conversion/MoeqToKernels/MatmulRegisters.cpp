@@ -193,33 +193,44 @@ void MatmulBuilder::buildPackedProducts(const PackedStep &step, Tile tile,
       RingReleaseOp::create(b, ring, cursor);
   };
   bool isFirst = true, byWarp = spec.multipliesByWarp();
-  for (auto [part, accumulator] : llvm::enumerate(accumulators)) {
-    bool isLastPart = part + 1 == accumulators.size();
-    Value sum = !spec.promote ? accumulator
-                : byWarp      ? Value(ZeroOp::create(b, type))
-                              : Value();
-    for (auto [operand, tokens] : llvm::zip_equal(step.operands, step.tokens)) {
-      Value ofPart =
-          buildPart(tokens, i32(part * type.getColumns()), type.getColumns());
-      sum = byWarp ? Value(MmaSyncOp::create(b, type, operand, ofPart, sum))
-                   : Value(MmaRsOp::create(b, type, operand, ofPart, sum,
-                                           /*column=*/0));
+  // An operand is of one group, as others may be, or its parts are of several.
+  int64_t groups = spec.promote ? step.scales.size() : 1,
+          operands = step.operands.size(),
+          parts = llvm::divideCeil(groups, operands),
+          ofGroup = operands * parts / groups;
+  auto multiply = [&](int64_t index, int64_t columnPart, Value sum) -> Value {
+    Value operand = step.operands[index / parts],
+          tokens =
+              buildPart(step.tokens[index / parts],
+                        i32(columnPart * type.getColumns()), type.getColumns());
+    int64_t part = index % parts;
+    if (byWarp)
+      return MmaSyncOp::create(b, type, operand, tokens, sum, part, parts);
+    return MmaRsOp::create(b, type, operand, tokens, sum, part, parts);
+  };
+  for (auto [columnPart, accumulator] : llvm::enumerate(accumulators)) {
+    for (int64_t group = 0; group < groups; ++group) {
+      Value sum = !spec.promote ? accumulator
+                  : byWarp      ? Value(ZeroOp::create(b, type))
+                                : Value();
+      for (int64_t i = 0; i < ofGroup; ++i)
+        sum = multiply(group * ofGroup + i, columnPart, sum);
+      if (isFirst)
+        prefetch();
+      isFirst = false;
+      // Warps wait for no product; what goes on in the same registers is not
+      // read between.
+      if (!byWarp && (spec.promote || isLast))
+        sum = MmaWaitOp::create(b, TypeRange(type), 0, sum, step.operands)
+                  .getResult(0);
+      else if (!byWarp)
+        MmaWaitOp::create(b, TypeRange(), 0, ValueRange(), step.operands);
+      if (columnPart + 1 == accumulators.size() && group + 1 == groups)
+        release();
+      accumulator = spec.promote ? buildPromotion(tile, sum, accumulator,
+                                                  Value(), step.scales[group])
+                                 : sum;
     }
-    if (isFirst)
-      prefetch();
-    isFirst = false;
-    // Warps wait for no product; what goes on in the same registers is not read
-    // between.
-    if (!byWarp && (spec.promote || isLast))
-      sum = MmaWaitOp::create(b, TypeRange(type), 0, sum, step.operands)
-                .getResult(0);
-    else if (!byWarp)
-      MmaWaitOp::create(b, TypeRange(), 0, ValueRange(), step.operands);
-    if (isLastPart)
-      release();
-    accumulator = spec.promote ? buildPromotion(tile, sum, accumulator, Value(),
-                                                step.scales.front())
-                               : sum;
   }
 }
 

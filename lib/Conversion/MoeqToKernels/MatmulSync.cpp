@@ -197,7 +197,7 @@ void MatmulBuilder::buildSyncStage(const Consumer &consumer, Tile tile, Value k,
         zero = spec.promote ? Value(ZeroOp::create(b, type)) : Value();
   for (auto [i, sum] : llvm::enumerate(accumulators)) {
     Value product =
-        MmaSyncOp::create(b, lhs, buildPart(rhs, i32(i * width), width),
+        MmaSyncOp::create(b, type, lhs, buildPart(rhs, i32(i * width), width),
                           spec.promote ? zero : sum);
     sum = spec.promote
               ? buildPromotion(tile, product, sum, scales.lhs, scales.getRhs(i))

@@ -133,3 +133,32 @@ gpu.module @kernels {
     llvm.return
   }
 }
+
+// -----
+
+// The second half of the columns: 2 steps of 2 instructions, with as many of
+// the registers, from the chunk of B that they start with.
+
+!b = !moeq_gpu.tile<16x64xbf16>
+!acc = !moeq_gpu.fragment<64x16xf32>
+gpu.module @kernels {
+  // CHECK-LABEL: llvm.func @part
+  llvm.func @part(%x: !llvm.ptr<1>) {
+    %w = moeq_gpu.alloc : !moeq_gpu.vector<4096xi8>
+    %b = moeq_gpu.alloc : !b
+    moeq_gpu.roles consumers(1, 128) {
+    ^bb0(%warpgroup: i32):
+      %zero = moeq_gpu.zero : !acc
+      %a = moeq_gpu.dequant %w as i8 : !moeq_gpu.vector<4096xi8> -> !moeq_gpu.operand<64x64xbf16>
+      // CHECK:         arith.addi %{{.*}}, %c4_i32
+      // CHECK:         nvvm.ldmatrix {{.*}} num = 4
+      // CHECK-COUNT-2: nvvm.mma.sync
+      // CHECK:         arith.addi %{{.*}}, %c6_i32
+      // CHECK:         nvvm.ldmatrix {{.*}} num = 4
+      // CHECK-COUNT-2: nvvm.mma.sync
+      // CHECK-NOT:     nvvm.mma.sync
+      %d = moeq_gpu.mma_sync %a, %b, %zero part 1 of 2 : !moeq_gpu.operand<64x64xbf16>, !b -> !acc
+    }
+    llvm.return
+  }
+}

@@ -240,9 +240,9 @@ func.func @columnwise_codes(%x: memref<64x64xbf16>, %q: memref<64x32xi8>, %s: me
 
 !w = !moeq.scaled<i4, block = [32], scale = f32, packing = fragments>
 func.func @short_sums(%x: memref<?x128xbf16>, %w: memref<2x128x64xi8>, %ws: memref<2x128x4xf32>, %o: memref<3xi32>, %c: memref<?x128xbf16>) {
-  // expected-remark @+1 {{sums of 64 and more elements are promoted, got 32}}
+  // expected-remark @+1 {{sums of 32 elements are promoted in tiles of at most 128 rows, got 144}}
   moeq.grouped_matmul lhs(%x : memref<?x128xbf16>) rhs(%w, %ws : memref<2x128x64xi8>, memref<2x128x4xf32> as !w)
-      offsets(%o : memref<3xi32>) outs(%c : memref<?x128xbf16>) config(<tile = [64, 128], swap_ab = true>)
+      offsets(%o : memref<3xi32>) outs(%c : memref<?x128xbf16>) config(<tile = [144, 128], swap_ab = true>)
   return
 }
 

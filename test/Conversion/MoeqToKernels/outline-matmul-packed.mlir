@@ -127,3 +127,27 @@ func.func @odd(%x: memref<?x640xbf16>, %w: memref<8x128x320xi8>, %ws: memref<8x1
       offsets(%o : memref<9xi32>) outs(%c : memref<?x128xbf16>) config(<tile = [64, 128], schedule = dynamic, swap_ab = true>)
   return
 }
+
+// -----
+
+// Groups of half a stage: a sum for each, of half of the operand's columns.
+// CHECK-LABEL: llvm.func @short_grouped_matmul(
+// CHECK:           case 4 {
+// CHECK:             %[[S0:.*]] = moeq_gpu.spread %{{.*}}[0] : <128xbf16> -> <64x1xbf16>
+// CHECK:             %[[S1:.*]] = moeq_gpu.spread %{{.*}}[64] : <128xbf16> -> <64x1xbf16>
+// CHECK:             %[[W:.*]] = moeq_gpu.dequant {{.*}} as i4
+// CHECK:             %[[P0:.*]] = moeq_gpu.mma_rs %[[W]], %{{.*}} part 0 of 2 :
+// CHECK:             %[[NEXT:.*]] = moeq_gpu.dequant
+// CHECK:             %[[D0:.*]] = moeq_gpu.mma_wait pending 0(%[[P0]] : !moeq_gpu.fragment<64x64xf32>) reading(%[[W]] :
+// CHECK:             moeq_gpu.map(%[[D0]], %{{.*}}, %[[S0]] :
+// CHECK:             %[[P1:.*]] = moeq_gpu.mma_rs %[[W]], %{{.*}} part 1 of 2 :
+// CHECK:             %[[D1:.*]] = moeq_gpu.mma_wait pending 0(%[[P1]] : !moeq_gpu.fragment<64x64xf32>) reading(%[[W]] :
+// CHECK:             moeq_gpu.ring.release
+// CHECK:             moeq_gpu.map(%[[D1]], %{{.*}}, %[[S1]] :
+// CHECK:             moeq_gpu.mma_rs %[[NEXT]], %{{.*}} part 0 of 2 :
+!s = !moeq.scaled<i4, block = [32], scale = bf16, packing = fragments>
+func.func @short(%x: memref<?x128xbf16>, %w: memref<8x128x64xi8>, %ws: memref<8x128x4xbf16>, %o: memref<9xi32>, %c: memref<?x128xbf16>) {
+  moeq.grouped_matmul lhs(%x : memref<?x128xbf16>) rhs(%w, %ws : memref<8x128x64xi8>, memref<8x128x4xbf16> as !s)
+      offsets(%o : memref<9xi32>) outs(%c : memref<?x128xbf16>) config(<tile = [64, 128], schedule = dynamic, swap_ab = true>)
+  return
+}

@@ -69,9 +69,25 @@ func.func @mma_types(%a: !moeq_gpu.operand<64x64xf16>, %b: !moeq_gpu.tile<64x64x
 
 // -----
 
-func.func @mma_columns(%a: !moeq_gpu.operand<64x64xbf16>, %b: !moeq_gpu.tile<64x64xbf16>) {
-  // expected-error@+1 {{'moeq_gpu.mma_rs' op expects the columns of a in one panel of b, got '!moeq_gpu.operand<64x64xbf16>' from 16 of '!moeq_gpu.tile<64x64xbf16>'}}
-  %0 = moeq_gpu.mma_rs %a, %b column 16 : !moeq_gpu.operand<64x64xbf16>, !moeq_gpu.tile<64x64xbf16> -> !moeq_gpu.fragment<64x64xf32>
+func.func @mma_columns(%a: !moeq_gpu.operand<64x32xbf16>, %b: !moeq_gpu.tile<64x64xbf16>) {
+  // expected-error@+1 {{'moeq_gpu.mma_rs' op expects operands of one panel and the same columns, got '!moeq_gpu.operand<64x32xbf16>' and '!moeq_gpu.tile<64x64xbf16>'}}
+  %0 = moeq_gpu.mma_rs %a, %b : !moeq_gpu.operand<64x32xbf16>, !moeq_gpu.tile<64x64xbf16> -> !moeq_gpu.fragment<64x64xf32>
+  return
+}
+
+// -----
+
+func.func @mma_part(%a: !moeq_gpu.operand<64x64xbf16>, %b: !moeq_gpu.tile<64x64xbf16>) {
+  // expected-error@+1 {{'moeq_gpu.mma_rs' op expects one of 1, 2 or 4 parts of '!moeq_gpu.tile<64x64xbf16>', got 2 of 2}}
+  %0 = moeq_gpu.mma_rs %a, %b part 2 of 2 : !moeq_gpu.operand<64x64xbf16>, !moeq_gpu.tile<64x64xbf16> -> !moeq_gpu.fragment<64x64xf32>
+  return
+}
+
+// -----
+
+func.func @mma_sync_part(%a: !moeq_gpu.operand<64x64xbf16>, %b: !moeq_gpu.tile<64x64xbf16>, %c: !moeq_gpu.fragment<64x64xf32>) {
+  // expected-error@+1 {{'moeq_gpu.mma_sync' op expects one of 1, 2 or 4 parts of '!moeq_gpu.tile<64x64xbf16>', got 1 of 3}}
+  %0 = moeq_gpu.mma_sync %a, %b, %c part 1 of 3 : !moeq_gpu.operand<64x64xbf16>, !moeq_gpu.tile<64x64xbf16> -> !moeq_gpu.fragment<64x64xf32>
   return
 }
 

@@ -21,10 +21,14 @@ func.func @registers(%map: !map, %p: !llvm.ptr<1>, %ring: !ring, %c: !moeq_gpu.c
   %d = moeq_gpu.mma_rs %a, %b : !moeq_gpu.operand<64x64xbf16>, !moeq_gpu.tile<64x64xbf16> -> !moeq_gpu.fragment<64x64xf32>
   // CHECK: %[[E:.*]] = moeq_gpu.mma_rs %[[A]], %{{.*}}, %[[D]] :
   %e = moeq_gpu.mma_rs %a, %b, %d : !moeq_gpu.operand<64x64xbf16>, !moeq_gpu.tile<64x64xbf16> -> !moeq_gpu.fragment<64x64xf32>
+  // CHECK: moeq_gpu.mma_rs %[[A]], %{{.*}} part 0 of 2 : <64x64xbf16>, <64x64xbf16> -> !moeq_gpu.fragment<64x64xf32>
+  %half = moeq_gpu.mma_rs %a, %b part 0 of 2 : !moeq_gpu.operand<64x64xbf16>, !moeq_gpu.tile<64x64xbf16> -> !moeq_gpu.fragment<64x64xf32>
   // CHECK: moeq_gpu.mma_wait pending 0(%[[E]] : !moeq_gpu.fragment<64x64xf32>) reading(%[[A]] : !moeq_gpu.operand<64x64xbf16>)
   %f = moeq_gpu.mma_wait pending 0(%e : !moeq_gpu.fragment<64x64xf32>) reading(%a : !moeq_gpu.operand<64x64xbf16>)
   // CHECK: moeq_gpu.mma_sync %[[A]], %{{.*}}, %{{.*}} : !moeq_gpu.operand<64x64xbf16>, <64x64xbf16> -> <64x64xf32>
   %g = moeq_gpu.mma_sync %a, %b, %f : !moeq_gpu.operand<64x64xbf16>, !moeq_gpu.tile<64x64xbf16> -> !moeq_gpu.fragment<64x64xf32>
+  // CHECK: moeq_gpu.mma_sync %[[A]], %{{.*}}, %{{.*}} part 3 of 4 : !moeq_gpu.operand<64x64xbf16>, <64x64xbf16> -> <64x64xf32>
+  %h = moeq_gpu.mma_sync %a, %b, %f part 3 of 4 : !moeq_gpu.operand<64x64xbf16>, !moeq_gpu.tile<64x64xbf16> -> !moeq_gpu.fragment<64x64xf32>
   return
 }
 

@@ -346,7 +346,21 @@ LogicalResult MmaOp::verify() {
   return success();
 }
 
+// Whether there is the part of a panel that `op` takes, of whole instructions.
+template <typename OpTy>
+static LogicalResult verifyPart(OpTy op) {
+  TileType b = op.getB().getType();
+  constexpr uint64_t bytes = 32;
+  uint64_t instructions = TileType::kPanelBytes / bytes, parts = op.getParts();
+  if (instructions % parts != 0 || op.getPart() >= parts)
+    return op.emitOpError("expects one of 1, 2 or 4 parts of ")
+           << b << ", got " << op.getPart() << " of " << parts;
+  return success();
+}
+
 LogicalResult MmaSyncOp::verify() {
+  if (failed(verifyPart(*this)))
+    return failure();
   return TypeSwitch<Type, LogicalResult>(getA().getType())
       .Case<TileType, OperandType>([&](auto a) {
         return verifyProduct(*this, a, getB().getType(), getResult().getType());
@@ -361,11 +375,12 @@ LogicalResult MmaRsOp::verify() {
       !result.getElementType().isF32())
     return emitOpError("expects operands of one type and a result of f32, got ")
            << a << ", " << b << " and " << result;
-  int64_t column = getColumn();
-  if (b.getNumPanels() != 1 || column % 16 != 0 ||
-      column > b.getColumns() - a.getColumns())
-    return emitOpError("expects the columns of a in one panel of b, got ")
-           << a << " from " << column << " of " << b;
+  if (b.getNumPanels() != 1 || a.getColumns() != b.getColumns())
+    return emitOpError("expects operands of one panel and the same columns, "
+                       "got ")
+           << a << " and " << b;
+  if (failed(verifyPart(*this)))
+    return failure();
   if (a.getRows() != result.getRows() || b.getRows() != result.getColumns())
     return emitOpError("expects a result of ")
            << a.getRows() << 'x' << b.getRows() << ", got " << result;

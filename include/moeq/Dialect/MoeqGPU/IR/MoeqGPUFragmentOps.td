@@ -51,13 +51,22 @@ def MoeqGPU_MmaOp : MoeqGPU_Op<"mma"> {
   let hasVerifier = 1;
 }
 
+// The columns of both operands that a matmul takes: part `part` of `parts` equal
+// ones of a panel, 1, 2 or 4.
+class MoeqGPU_WithPart<dag operands> {
+  dag arguments = !con(operands, (ins
+      DefaultValuedAttr<ConfinedAttr<I64Attr, [IntNonNegative]>, "0">:$part,
+      DefaultValuedAttr<ConfinedAttr<I64Attr, [IntPositive]>, "1">:$parts));
+}
+
 def MoeqGPU_MmaSyncOp : MoeqGPU_Op<"mma_sync", [AllTypesMatch<["accumulator", "result"]>]> {
   let summary = "a matmul that has ended when the next op begins";
   let description = [{
     `A * B^T + accumulator` like `mma`, by the instructions that each warp has:
     `ldmatrix` and `mma.sync`, of sm_80 and later. 8-bit floats are widened to
     f16, which is exact, where the target of the module does not multiply them. `a`
-    may be in registers.
+    may be in registers. `part i of n`: the sum over the i-th of n equal parts of the
+    columns.
 
     ```mlir
     %d = moeq_gpu.mma_sync %a, %b, %c
@@ -65,11 +74,12 @@ def MoeqGPU_MmaSyncOp : MoeqGPU_Op<"mma_sync", [AllTypesMatch<["accumulator", "r
         -> !moeq_gpu.fragment<64x128xf32>
     ```
   }];
-  let arguments = (ins AnyTypeOf<[MoeqGPU_TileType, MoeqGPU_OperandType]>:$a,
-                       MoeqGPU_TileType:$b, MoeqGPU_FragmentType:$accumulator);
+  let arguments = MoeqGPU_WithPart<(ins AnyTypeOf<[MoeqGPU_TileType, MoeqGPU_OperandType]>:$a,
+                                        MoeqGPU_TileType:$b,
+                                        MoeqGPU_FragmentType:$accumulator)>.arguments;
   let results = (outs MoeqGPU_FragmentType:$result);
   let assemblyFormat = [{
-    $a `,` $b `,` $accumulator attr-dict `:` type($a) `,` type($b) `->` type($result)
+    $a `,` $b `,` $accumulator (`part` $part `of` $parts^)? attr-dict `:` type($a) `,` type($b) `->` type($result)
   }];
   let hasVerifier = 1;
 }
@@ -77,21 +87,23 @@ def MoeqGPU_MmaSyncOp : MoeqGPU_Op<"mma_sync", [AllTypesMatch<["accumulator", "r
 def MoeqGPU_MmaRsOp : MoeqGPU_Op<"mma_rs"> {
   let summary = "starts an asynchronous matmul with A in registers";
   let description = [{
-    As `mma`, with the columns of `b` from `column` on. `a` must be among the
-    registers of the `mma_wait` that covers it.
+    As `mma`. `a` must be among the registers of the `mma_wait` that covers it. `part i of n` as
+    in `mma_sync`.
 
     ```mlir
     %d = moeq_gpu.mma_rs %a, %b, %c
         : !moeq_gpu.operand<64x64xbf16>, !moeq_gpu.tile<256x64xbf16>
         -> !moeq_gpu.fragment<64x256xf32>
+    %e = moeq_gpu.mma_rs %a, %b part 1 of 2
+        : !moeq_gpu.operand<64x64xbf16>, !moeq_gpu.tile<256x64xbf16>
+        -> !moeq_gpu.fragment<64x256xf32>
     ```
   }];
-  let arguments = (ins MoeqGPU_OperandType:$a, MoeqGPU_TileType:$b,
-                       Optional<MoeqGPU_FragmentType>:$accumulator,
-                       DefaultValuedAttr<ConfinedAttr<I64Attr, [IntNonNegative]>, "0">:$column);
+  let arguments = MoeqGPU_WithPart<(ins MoeqGPU_OperandType:$a, MoeqGPU_TileType:$b,
+                                        Optional<MoeqGPU_FragmentType>:$accumulator)>.arguments;
   let results = (outs MoeqGPU_FragmentType:$result);
   let assemblyFormat = [{
-    $a `,` $b (`,` $accumulator^)? (`column` $column^)? attr-dict
+    $a `,` $b (`,` $accumulator^)? (`part` $part `of` $parts^)? attr-dict
     `:` type($a) `,` type($b) `->` custom<Accumulator>(type($result), ref($accumulator), type($accumulator))
   }];
   let hasVerifier = 1;
