@@ -16,7 +16,7 @@ using namespace mlir;
 using namespace mlir::moeq;
 
 /// Numbers of rows that the choice is made at: two for each power of two.
-static constexpr int64_t kPointsPerOctave = 2, kFirstOctave = 4, kOctaves = 16;
+static constexpr int64_t kPointsPerOctave = 2, kFirstOctave = 1, kOctaves = 16;
 /// A further kernel, or a further range of rows, has to save this part of the
 /// time at each point on average.
 static constexpr double kLeastGain = 0.0001;
@@ -28,6 +28,22 @@ static MatmulProblem atRows(MatmulProblem problem, double rows) {
   problem.groups = std::max<int64_t>(1, std::llround(used));
   problem.rows = std::llround(std::ceil(rows / problem.groups));
   return problem;
+}
+
+/// The same where the popularity of a group is 1 / rank. A token has a group
+/// once at most, so the first ones have a little less.
+static MatmulProblem atSkewedRows(const MatmulProblem &problem, double rows) {
+  constexpr double first = 1.5;
+  MatmulProblem skewed = atRows(problem, rows);
+  double sum = 0;
+  for (int64_t i = 0; i < problem.groups; ++i)
+    sum += 1 / (i + first);
+  for (int64_t i = 0; i < problem.groups; ++i) {
+    double mean = rows / (i + first) / sum, used = 1 - std::exp(-mean);
+    skewed.spread.push_back(
+        {used, std::max<int64_t>(std::llround(mean / used), 1)});
+  }
+  return skewed;
 }
 
 namespace {
@@ -109,18 +125,21 @@ SmallVector<ConfigVariant> moeq::selectVariants(MLIRContext *context,
 
   size_t points = rows.size();
   llvm::MapVector<std::pair<ConfigAttr, unsigned>, Losses> losses;
-  for (auto [i, row] : llvm::enumerate(rows)) {
-    SmallVector<RankedConfig> ranked =
-        rankConfigs(context, chip, atRows(problem, row));
-    double least = std::numeric_limits<double>::infinity();
-    for (const RankedConfig &candidate : ranked)
-      least = std::min(least, candidate.cost.getTotal());
-    for (const RankedConfig &candidate : ranked) {
-      Losses &loss = losses[{candidate.config, candidate.gathersBefore}];
-      loss.resize(points, std::numeric_limits<double>::infinity());
-      loss[i] = std::log(candidate.cost.getTotal() / least);
+  constexpr double routings = 2;
+  for (auto [i, row] : llvm::enumerate(rows))
+    for (const MatmulProblem &routed :
+         {atRows(problem, row), atSkewedRows(problem, row)}) {
+      SmallVector<RankedConfig> ranked = rankConfigs(context, chip, routed);
+      auto getTime = [](const RankedConfig &candidate) {
+        return candidate.cost.getTotal();
+      };
+      double least = *llvm::min_element(llvm::map_range(ranked, getTime));
+      for (const RankedConfig &candidate : ranked) {
+        Losses &loss = losses[{candidate.config, candidate.gathersBefore}];
+        loss.resize(points);
+        loss[i] += std::log(getTime(candidate) / least) / routings;
+      }
     }
-  }
   Division division = selectSet(
       llvm::map_to_vector(losses, [](auto &entry) { return entry.second; }),
       count);

@@ -48,36 +48,46 @@ static constexpr int64_t kMaxPackedPromotedRows = 192, kFewParts = 512,
 static constexpr double kClock = 1.55e9;
 /// Bytes a clock of one multiprocessor from the L2, and from shared memory, of
 /// which a part is lost.
-static constexpr double kL2Rate = 68, kSharedMemoryRate = 128 / 1.18;
+static constexpr double kL2Rate = 60, kSharedMemoryRate = 128 / 1.28;
 /// A box of a tile in row form has rows of other groups, too, which many
 /// multiprocessors copy at a time: with as many rows in all, these take twice
 /// as long; with fewer than 128 no longer than with these.
 static constexpr double kHotRows = 800, kFewRows = 128;
 /// The part of the copies of a tile's weights, and of its rows, that nothing
 /// hides.
-static constexpr double kExposedWeights = 0.22, kExposedRows = 0.02;
+static constexpr double kExposedWeights = 0.18, kExposedRows = 0.02;
 /// What the CTAs of a cluster wait for each other: a part of their main loops.
-static constexpr double kClusterWait = 0.006;
+static constexpr double kClusterWait = 0.007;
 /// Of a tile's epilogue, which the next tile's main loop does not hide:
-/// microseconds, and microseconds an element.
-static constexpr double kEpilogueTime = 0.8, kEpilogueElementTime = 2e-5;
+/// microseconds, and microseconds an element. The part of it that consumers in
+/// turns do not hide either.
+static constexpr double kEpilogueTime = 0.92, kEpilogueElementTime = 2e-5,
+                        kTurnsEpilogue = 0.46;
 /// The part of a last, incomplete wave's missing tiles that is waited for,
-/// where products and where copies are the limit.
-static constexpr double kTail = 0.2, kCopyTail = 0.14;
+/// where products and where copies are the limit; the tiles waited for beside
+/// for each deviation of a tile's rows over their mean. Tiles of packed weights
+/// have few widths, with which nothing is evened out.
+static constexpr double kTail = 0.17, kPackedTail = 0.5, kCopyTail = 0.12,
+                        kUnevenTail = 2, kPackedUnevenTail = 0.35;
+/// Up to so many tiles a multiprocessor take as long as if all had them.
+static constexpr double kFewWaves = 2;
+/// Clocks of a stage, however few rows it has, and with sums that are promoted.
+static constexpr double kStageLatency = 200, kPromotedStageLatency = 217;
 /// The part of a tile's copies that is lost at both ends of a kernel, times the
 /// bytes that are in flight.
-static constexpr double kIdleBytes = 24000;
+static constexpr double kIdleBytes = 21000;
 /// The part of the rate that products have where threads copy gathered rows,
 /// and the microseconds that a kernel before takes apart from its bytes.
 static constexpr double kGatheredRate = 0.92, kLaunchTime = 2;
 /// How products and copies overlap: the norm that adds their times.
-static constexpr double kOverlap = 3.4;
+static constexpr double kOverlap = 4;
 /// The part of the rate of a large dense matmul that products of packed weights
-/// reach apart from dequantization.
-static constexpr double kPackedEfficiency = 1.1;
+/// reach apart from dequantization, and with sums that are promoted.
+static constexpr double kPackedEfficiency = 1.15,
+                        kPromotedPackedEfficiency = 1.08;
 
 /// Times that differ by less are a tie.
-static constexpr double kTie = 1.12;
+static constexpr double kTie = 1.15;
 
 static constexpr double kMicroseconds = 1e6;
 
@@ -88,26 +98,26 @@ static constexpr double kMicroseconds = 1e6;
 static double getEfficiency(ConfigAttr config, const MatmulProblem &problem) {
   bool promotes = problem.promotes;
   if (problem.isPacked)
-    return kPackedEfficiency;
+    return promotes ? kPromotedPackedEfficiency : kPackedEfficiency;
   int64_t columns = config.getTile()[1];
   if (config.getSwapAb()) {
-    double efficiency =
-        config.getConsumers() == 1                                     ? 0.45
-        : columns >= 256 || config.getSchedule() == Schedule::PingPong ? 1.07
-                                                                       : 1.01;
-    return promotes ? 0.72 * efficiency : efficiency;
+    double efficiency = config.getConsumers() == 1                   ? 0.45
+                        : config.getSchedule() == Schedule::PingPong ? 1.08
+                        : columns >= 256                             ? 1.11
+                                                                     : 1.06;
+    return promotes ? 0.68 * efficiency : efficiency;
   }
-  double efficiency = columns >= 256 ? 1.0 : columns >= 128 ? 0.94 : 0.62;
+  double efficiency = columns >= 256 ? 1.0 : columns >= 128 ? 0.93 : 0.62;
   if (config.getTile()[0] <= kInstructionRows)
-    efficiency *= 0.92;
-  return promotes ? 0.91 * efficiency : efficiency;
+    efficiency *= 0.56;
+  return promotes ? 0.89 * efficiency : efficiency;
 }
 
 /// Packed weights that a multiprocessor dequantizes in a clock.
 static double getDequantizationRate(const MatmulProblem &problem) {
   if (problem.rhsBits == 8)
-    return 42;
-  return problem.promotes ? 31 : 20; // Else E8M0 scales are part of them.
+    return 34;
+  return problem.promotes ? 34 : 25; // Else E8M0 scales are part of them.
 }
 
 double MatmulCost::getLimit() const {
@@ -241,6 +251,43 @@ static OwnCopies getOwnCopies(ConfigAttr config, int64_t count) {
   return {1 - double(count / 2) / count, 1};
 }
 
+SmallVector<GroupRows> MatmulProblem::getGroups() const {
+  if (!spread.empty())
+    return spread;
+  return {{double(groups), std::max<int64_t>(rows, 1)}};
+}
+
+/// Groups of the same number of rows on average. It is random: the mean, and a
+/// deviation to each side. Where there is code for few widths it matters how
+/// many have more than the mean: those of a quarter of the groups each.
+static SmallVector<GroupRows> getSamples(const MatmulProblem &problem) {
+  static constexpr double thirds[] = {-1, 0, 1},
+                          quarters[] = {-1.15, -0.32, 0.32, 1.15};
+  ArrayRef<double> parts = problem.isPacked ? ArrayRef(quarters) : thirds;
+  if (!problem.isGrouped)
+    parts = ArrayRef(thirds).slice(1, 1);
+  SmallVector<GroupRows> samples;
+  for (auto [groups, rows] : problem.getGroups())
+    for (double by : parts)
+      samples.push_back(
+          {groups / parts.size(),
+           std::max<int64_t>(rows + std::llround(by * std::sqrt(rows)), 1)});
+  return samples;
+}
+
+/// How many tiles a multiprocessor takes, of which `deviation` is that of their
+/// rows over the mean.
+static double getWaves(const MatmulProblem &problem, ConfigAttr config,
+                       double waves, double deviation) {
+  double whole = std::ceil(waves);
+  if (config.getSchedule() == Schedule::Persistent || waves <= kFewWaves)
+    return whole;
+  auto [tail, uneven] = problem.isPacked
+                            ? std::pair(kPackedTail, kPackedUnevenTail)
+                            : std::pair(kTail, kUnevenTail);
+  return waves + tail * (whole - waves) + uneven * deviation;
+}
+
 MatmulCost moeq::estimateCost(const Chip &chip, const MatmulProblem &problem,
                               ConfigAttr config, bool gathersBefore) {
   double columns = config.getTile()[1], depth = problem.depth;
@@ -248,25 +295,22 @@ MatmulCost moeq::estimateCost(const Chip &chip, const MatmulProblem &problem,
   cost.bytes = getSharedMemoryBytes(chip, config, problem);
   cost.tiles = cost.tensorCore = cost.sharedMemory = cost.l2 = cost.exposed =
       cost.epilogue = cost.dequantization = 0;
-  // The rows of a group are random: their mean, and a deviation to each side.
-  // Where there is code for few widths it matters how many have more than the
-  // mean: those of a quarter of the groups each.
-  int64_t mean = std::max<int64_t>(problem.rows, 1);
-  double deviation = problem.isGrouped ? std::sqrt(mean) : 0;
-  static constexpr double thirds[] = {-1, 0, 1},
-                          quarters[] = {-1.15, -0.32, 0.32, 1.15};
-  SmallVector<int64_t, 4> samples;
-  for (double by : problem.isPacked ? ArrayRef(quarters) : ArrayRef(thirds))
-    samples.push_back(
-        std::max<int64_t>(mean + std::llround(by * deviation), 1));
+  double usedGroups = 0, allRows = 0;
+  for (auto [groups, rows] : problem.getGroups()) {
+    usedGroups += groups;
+    allRows += groups * rows;
+  }
   double rate = (problem.multiplyBits == 8 ? chip.fp8Tflops : chip.f16Tflops) *
                 1e12 / chip.sms * getEfficiency(config, problem);
   double columnTiles = llvm::divideCeil(problem.columns, config.getTile()[1]);
   double bytes = problem.multiplyBits / 8.0;
-  for (int64_t sample : samples) {
-    RowTiles tiles = getRowTiles(config, problem, sample);
-    double part = problem.groups * tiles.count * columnTiles / samples.size();
+  double rowsOfTiles = 0, squares = 0;
+  for (auto [groups, rows] : getSamples(problem)) {
+    RowTiles tiles = getRowTiles(config, problem, rows);
+    double part = groups * tiles.count * columnTiles;
     cost.tiles += part;
+    rowsOfTiles += part * tiles.rows;
+    squares += part * tiles.rows * tiles.rows;
     cost.tensorCore +=
         part * kMicroseconds * 2 * tiles.rows * columns * depth / rate;
     // Each instruction reads 64 rows of one operand and all of the other.
@@ -281,14 +325,22 @@ MatmulCost moeq::estimateCost(const Chip &chip, const MatmulProblem &problem,
     OwnCopies own = getOwnCopies(config, int64_t(tiles.count));
     double toCopy = part * kMicroseconds * depth / 8 / (kL2Rate * kClock);
     double weights = toCopy * own.weights * columns * problem.rhsBits,
-           rows = toCopy * tiles.rows * problem.lhsBits;
+           lhs = toCopy * tiles.rows * problem.lhsBits;
     double others =
         config.getSwapAb() ? 0 : config.getTile()[0] / tiles.rows - 1;
-    others *= 1 + kHotRows / std::max(double(problem.groups * mean), kFewRows);
-    cost.l2 += weights + own.rows * (1 + others) * rows;
-    cost.exposed += kExposedWeights * weights + kExposedRows * rows;
+    others *= 1 + kHotRows / std::max(allRows, kFewRows);
+    cost.l2 += weights + own.rows * (1 + others) * lhs;
+    cost.exposed += kExposedWeights * weights + kExposedRows * lhs;
     cost.epilogue +=
         part * (kEpilogueTime + kEpilogueElementTime * tiles.rows * columns);
+  }
+  if (config.getSchedule() == Schedule::PingPong)
+    cost.epilogue *= kTurnsEpilogue;
+  if (!problem.isPacked) {
+    double latency = problem.promotes ? kPromotedStageLatency : kStageLatency;
+    cost.tensorCore =
+        std::max(cost.tensorCore, cost.tiles * kMicroseconds * depth * bytes /
+                                      kStageDepthBytes * latency / kClock);
   }
   if (config.getCluster() > 1)
     for (double *term : {&cost.tensorCore, &cost.sharedMemory, &cost.l2})
@@ -302,20 +354,18 @@ MatmulCost moeq::estimateCost(const Chip &chip, const MatmulProblem &problem,
   if (problem.isPacked)
     cost.dequantization = kMicroseconds * columns * depth /
                           (getDequantizationRate(problem) * kClock);
-  double waves = cost.tiles / chip.sms;
-  cost.waves = config.getSchedule() == Schedule::Persistent
-                   ? std::ceil(waves)
-                   : waves + kTail * (std::ceil(waves) - waves);
+  double waves = cost.tiles / chip.sms, meanRows = rowsOfTiles / cost.tiles;
+  double variance = squares / cost.tiles - meanRows * meanRows;
+  cost.waves = getWaves(problem, config, waves,
+                        std::sqrt(std::max(variance, 0.)) / meanRows);
 
   // All that is read or written once.
-  double tileRows = config.getSwapAb() ? getRowTiles(config, problem, mean).rows
-                                       : config.getTile()[0];
+  double tileRows = config.getSwapAb() ? meanRows : config.getTile()[0];
   double inFlight =
       config.getStages() * getStageBytes(config, problem, tileRows);
-  double groups = problem.groups, allRows = groups * mean;
   double rowBits = allRows * depth * problem.lhsBits;
   double traffic =
-      (rowBits + groups * problem.columns * depth * problem.rhsBits +
+      (rowBits + usedGroups * problem.columns * depth * problem.rhsBits +
        allRows * problem.columns * problem.outBits) /
       8;
   cost.memory =
@@ -395,14 +445,11 @@ static SmallVector<Shape> getShapes(const Chip &chip,
       addSwapped(128, 2, {128});
     return shapes;
   }
-  for (int64_t rows : {128, 64}) {
-    if (rows < 128 && problem.rows > rows) // Weights are read once a row tile.
-      continue;
+  for (int64_t rows : {128, 64})
     for (int64_t columns : {256, 128, 64})
       if (columns <= maxColumns && columns % problem.columnStep == 0)
         add({rows, columns, rows / kInstructionRows, false},
             /*inClusters=*/rows == 128 && columns == 256);
-  }
   if (!problem.canSwap || !chip.hasWgmma)
     return shapes;
   addSwapped(64, 1, {32, 64});
@@ -415,6 +462,8 @@ static SmallVector<Shape> getShapes(const Chip &chip,
   // tiles of 128 to 192 rows.
   addSwapped(128, 2, {64, 96, 256});
   add({160, 128, 2, /*swapAb=*/true, /*pingPong=*/true});
+  if (!problem.isGathered) // Whose threads have too few registers beside it.
+    add({192, 128, 2, /*swapAb=*/true, /*pingPong=*/true});
   return shapes;
 }
 

@@ -13,16 +13,19 @@
 //   time = (products^3.6 + memory^3.6)^(1/3.6)
 //
 // The terms of `products` are those of the mean tile on one multiprocessor,
-// where rows are spread over the groups at random; e is the part of the dense
-// rate that kernels of this tile reach, `dequantization` the time to make
-// operands of packed weights, which adds up with that of their products as the
-// sides of a right triangle, and `exposed` a part of the copies of weights and
-// rows. The CTAs of a cluster copy half of the weights that they share, and
-// wait for each other a little. Consumers that take turns hide a part of the
-// epilogue. Rows that the kernel gathers slow down the products; a kernel that
-// gathers them before takes the time of their bytes. The constants are fitted
-// to some 800 times measured on an H200 (`bench/run.py --sweep`), most of FP8
-// matmuls; docs/Performance.md has the regret. It is there to rank configs.
+// where rows are spread over the groups at random, or as the problem says; e is
+// the part of the dense rate that kernels of this tile reach, `dequantization`
+// the time to make operands of packed weights, which adds up with that of their
+// products as the sides of a right triangle, and `exposed` a part of the copies
+// of weights and rows. A tile takes at least the latency of its stages. The
+// last tiles leave multiprocessors idle, the more the less equal tiles are. The
+// CTAs of a cluster copy half of the weights that they share, and wait for each
+// other a little. Consumers that take turns hide a part of the epilogue. Rows
+// that the kernel gathers slow down the products; a kernel that gathers them
+// before takes the time of their bytes. The constants are fitted to some 1400
+// times measured on an H200 (`bench/run.py --sweep`), under uniform and under
+// Zipf routing; docs/Performance.md has the regret. It is there to rank
+// configs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,6 +36,12 @@
 #include "moeq/Target/Chips.h"
 
 namespace mlir::moeq {
+
+/// So many groups that have `rows` rows each.
+struct GroupRows {
+  double groups;
+  int64_t rows;
+};
 
 /// A matmul of `groups` groups of `rows` rows each, with a weight
 /// [columns, depth] for each group.
@@ -70,6 +79,12 @@ struct MatmulProblem {
   int64_t stageRowBytes = 0, stageColumnBytes = 0;
   /// Whether the rows are gathered, and whether a kernel before may do that.
   bool isGathered = false, canGatherBefore = false;
+  /// The groups where some are known to have more rows than others; of `groups`
+  /// and `rows` if empty.
+  SmallVector<GroupRows> spread = {};
+
+  /// All groups with rows.
+  SmallVector<GroupRows> getGroups() const;
 };
 
 /// What the mean tile of a config costs, in microseconds, and how many there
@@ -120,16 +135,15 @@ int64_t getSharedMemoryBytes(const Chip &chip, ConfigAttr config,
 MatmulCost estimateCost(const Chip &chip, const MatmulProblem &problem,
                         ConfigAttr config, bool gathersBefore = false);
 
-/// The configs that fit `chip`, best first: tiles of 128 rows (or 64, where no
-/// group has more) and 64, 128 or 256 columns, a consumer warpgroup for 64
+/// The configs that fit `chip`, best first: tiles of 128 or 64 rows and
+/// 64, 128 or 256 columns, a consumer warpgroup for 64
 /// rows; with swapped operands tiles of 64 to 256 columns and up to 256 rows,
-/// two consumers (one for 64 columns), and one of [160, 128] whose consumers
-/// take turns (both on chips with wgmma); the largest tile of either form in
-/// clusters, too; for packed weights, of which no other kernel is, also four
-/// consumers; as many stages as fit; each also after a gather, where there may
-/// be one. Of those within 12 % of the best, which is
-/// a tie, the best one without swapped operands is first: it compiles in a
-/// fraction of the time.
+/// two consumers (one for 64 columns), and [160, 128] and [192, 128] whose
+/// consumers take turns (both on chips with wgmma); the largest tile of either
+/// form in clusters, too; for packed weights, of which no other kernel is, also
+/// four consumers; as many stages as fit; each also after a gather, where there
+/// may be one. Of those within 15 % of the best, which is a tie, the best one
+/// without swapped operands is first: it compiles in a fraction of the time.
 SmallVector<RankedConfig> rankConfigs(MLIRContext *context, const Chip &chip,
                                       const MatmulProblem &problem);
 
@@ -140,11 +154,12 @@ struct ConfigVariant : MatmulChoice {
 
 /// At most `count` configs for any number of rows, each for one range of them
 /// or several, in order of rows; the last range has no limit. Of the numbers of
-/// rows from 2^4 to 2^16 each has one whose time over the least one is small:
-/// the product of these is what is minimized, by adding one config after the
-/// other and exchanging them, and fewer than `count` where a further one gains
-/// nothing. The rows of `problem` do not matter: they are spread over its
-/// groups at random.
+/// rows from 2 to 2^16 each has one whose time over the least one is small: the
+/// geometric mean of two routings, of which one spreads rows over the groups at
+/// random and one by a popularity of 1 / rank (Zipf). The product of these is
+/// what is minimized, by adding one config after the other and exchanging them,
+/// and fewer than `count` where a further one gains nothing. The rows of
+/// `problem` do not matter.
 SmallVector<ConfigVariant> selectVariants(MLIRContext *context,
                                           const Chip &chip,
                                           const MatmulProblem &problem,

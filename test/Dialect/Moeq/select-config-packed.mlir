@@ -3,7 +3,7 @@
 
 // Packed weights are the first operand.
 // CHECK-LABEL: func @int8(
-// CHECK:       moeq.grouped_matmul {{.*}} config(<tile = [128, 128], {{.*}} consumers = 2, schedule = dynamic, swap_ab = true
+// CHECK:       moeq.grouped_matmul {{.*}} config(<tile = [256, 128], {{.*}} consumers = 2, schedule = dynamic, swap_ab = true
 // FEW-LABEL:   func @int8(
 // FEW:         config(<tile = [{{32|64}}, {{.*}} swap_ab = true
 !w = !moeq.scaled<i8, block = [*], scale = f32, packing = fragments>

@@ -13,7 +13,7 @@
 // ADA-LABEL:   func @fp8(
 // ADA:         config(<tile = [128, 128], stages = 2, consumers = 2,
 // REMARK: remark: [Analysis] config | Category:moeq-select-config | Remark="8 x 1024 rows, N 14336, K 4096 on sm_90a:
-// REMARK-SAME: #moeq.config<tile = [128, 256], stages = 4, {{[^>]*}} swap_ab = false, {{[^>]*}}, cluster = 2> 75{{[0-9.]+}} us (28.4 waves, tensor cores); #moeq.config<tile = [160, 256], stages = 4, {{[^>]*}} swap_ab = true, {{[^>]*}}, cluster = 2> 68{{[0-9.]+}} us
+// REMARK-SAME: #moeq.config<tile = [128, 256], stages = 4, {{[^>]*}} swap_ab = false, {{[^>]*}}, cluster = 2> 75{{[0-9.]+}} us (28.4 waves, tensor cores); #moeq.config<tile = [160, 256], stages = 4, {{[^>]*}} swap_ab = true, {{[^>]*}}, cluster = 2> 66{{[0-9.]+}} us
 func.func @fp8(%a: tensor<?x4096x!act>, %w: tensor<8x14336x4096x!act>, %offsets: tensor<9xi32>,
                %out: tensor<?x14336xbf16>) -> tensor<?x14336xbf16> {
   %c = moeq.grouped_matmul lhs(%a : tensor<?x4096x!act>) rhs(%w : tensor<8x14336x4096x!act>)
