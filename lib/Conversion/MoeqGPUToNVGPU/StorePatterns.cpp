@@ -14,6 +14,7 @@
 #include "Patterns.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace mlir::moeq_gpu;
@@ -143,25 +144,39 @@ struct Place {
 };
 } // namespace
 
+// Adds the constant part of a coordinate to `constant`, and gives the rest.
+static Value takeConstant(Value coordinate, int64_t &constant) {
+  APInt part;
+  auto sum = coordinate.getDefiningOp<arith::AddIOp>();
+  if (!sum || !matchPattern(sum.getRhs(), m_ConstantInt(&part)))
+    return coordinate;
+  constant += part.getSExtValue();
+  return takeConstant(sum.getLhs(), constant);
+}
+
 // Stores the 16-byte piece at `source` in shared memory to `place`, (row,
-// column) further, if it exists there.
+// column) and then `further` away, if it exists there. All pieces of a thread
+// have one address and constant distances.
 static void emitPiece(Emitter &e, Type element, Value source, Value row,
-                      Value column, const Place &place) {
-  row = e.add(place.row, row);
-  column = e.add(place.column, column);
+                      Value column, Position further, const Place &place) {
+  row = e.add(takeConstant(place.row, further.row), row);
+  column = e.add(takeConstant(place.column, further.column), column);
+  Value first = e.add(e.mul(e.toI64(row), place.pitch), e.toI64(column));
+  Value distance =
+      e.add(e.mul(place.pitch, further.row), e.i64(further.column));
+  Value address = e.at(e.at(place.base, element, first), element, distance);
   auto store = [&] {
     Value words =
         LLVM::LoadOp::create(e.b, e.loc, VectorType::get({4}, e.b.getI32Type()),
                              source, kChunkBytes);
-    Value offset = e.add(e.mul(e.toI64(row), place.pitch), e.toI64(column));
-    LLVM::StoreOp::create(e.b, e.loc, words, e.at(place.base, element, offset),
-                          kChunkBytes);
+    LLVM::StoreOp::create(e.b, e.loc, words, address, kChunkBytes);
   };
   Value exists;
-  if (place.rowEnd)
-    exists = e.below(row, place.rowEnd);
+  if (place.rowEnd) // How many rows there are may be negative.
+    exists = e.compare(arith::CmpIPredicate::sgt, e.sub(place.rowEnd, row),
+                       e.i32(further.row));
   if (place.columnEnd) {
-    Value inRow = e.below(column, place.columnEnd);
+    Value inRow = e.below(e.add(column, further.column), place.columnEnd);
     exists = exists ? e.bitAnd(exists, inRow) : inRow;
   }
   if (exists)
@@ -273,7 +288,7 @@ struct StoreLowering : KernelPattern<StoreOp> {
                                inner.mul(chunk, getPieceColumns(element)));
       Value source = inner.at(first, builder.getI8Type(),
                               inner.mul(i, kWarpgroupThreads * kChunkBytes));
-      emitPiece(inner, element, source, row, column, Place(adaptor));
+      emitPiece(inner, element, source, row, column, {0, 0}, Place(adaptor));
       scf::YieldOp::create(builder, loc);
     };
     scf::ForOp::create(e.b, e.loc, e.i32(0), e.i32(rounds), e.i32(1),
@@ -314,9 +329,8 @@ struct StoreTransposedLowering : KernelPattern<StoreTransposedOp> {
         auto store = [&] {
           int64_t offset =
               (panel * tile.getRows() + row) * TileType::kPanelBytes;
-          emitPiece(e, element, e.at(first, e.b.getI8Type(), offset),
-                    e.add(firstRow, row),
-                    e.add(firstColumn, panel * tile.getPanelColumns()),
+          emitPiece(e, element, e.at(first, e.b.getI8Type(), offset), firstRow,
+                    firstColumn, {row, panel * tile.getPanelColumns()},
                     Place(adaptor));
         };
         if (row + roundRows <= rows)

@@ -72,7 +72,14 @@ gpu.module @kernels {
       // CHECK-COUNT-2: nvvm.stmatrix %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} {{{.*}}layout = #nvvm.mma_layout<col>
       // CHECK: nvvm.stmatrix %{{.*}}, %{{.*}}, %{{.*}} {{{.*}}layout = #nvvm.mma_layout<col>
       // CHECK: nvvm.barrier id =
-      // CHECK-COUNT-3: llvm.store %{{.*}} {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr<1>
+      // A thread has one address, and constant distances in rows from it.
+      // CHECK: %[[FIRST:.*]] = llvm.getelementptr %{{.*}}[%{{.*}}] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, bf16
+      // CHECK: llvm.store %{{.*}}, %[[FIRST]] {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr<1>
+      // CHECK: %[[ROWS:.*]] = arith.muli %{{.*}}, %c16_i64
+      // CHECK: %[[NEXT:.*]] = llvm.getelementptr %[[FIRST]][%[[ROWS]]]
+      // CHECK: arith.cmpi sgt, %{{.*}}, %c16_i32
+      // CHECK: llvm.store %{{.*}}, %[[NEXT]] {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr<1>
+      // CHECK: llvm.store %{{.*}} {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr<1>
       // CHECK-NOT: llvm.store
       moeq_gpu.store_transposed %f, %staging, %c[%row, %column] pitch(%pitch) row_end(%end) column_end(%n) : !moeq_gpu.fragment<64x40xbf16>, !moeq_gpu.tile<40x64xbf16>
     }
