@@ -35,6 +35,8 @@ static MatmulProblem atRows(MatmulProblem problem, double rows) {
 static MatmulProblem atSkewedRows(const MatmulProblem &problem, double rows) {
   constexpr double first = 1.5;
   MatmulProblem skewed = atRows(problem, rows);
+  if (!problem.isGrouped)
+    return skewed;
   double sum = 0;
   for (int64_t i = 0; i < problem.groups; ++i)
     sum += 1 / (i + first);

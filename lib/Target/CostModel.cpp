@@ -63,6 +63,9 @@ static constexpr double kClusterWait = 0.007;
 /// turns do not hide either.
 static constexpr double kEpilogueTime = 0.92, kEpilogueElementTime = 2e-5,
                         kTurnsEpilogue = 0.46;
+/// What the parts of a tile whose K is split take to add up their sums,
+/// microseconds.
+static constexpr double kExchangeTime = 4;
 /// The part of a last, incomplete wave's missing tiles that is waited for,
 /// where products and where copies are the limit; the tiles waited for beside
 /// for each deviation of a tile's rows over their mean. Tiles of packed weights
@@ -182,9 +185,15 @@ int64_t moeq::getSharedMemoryBytes(const Chip &chip, ConfigAttr config,
   if (chip.hasWgmma)
     scales +=
         llvm::alignTo(columns * problem.stageColumnBytes, kScaleAlignment);
+  int64_t split = config.getSplitK();
+  constexpr int64_t sumBytes = 4;
+  int64_t exchanged = split == 1
+                          ? 0
+                          : rows * columns * sumBytes / split +
+                                config.getConsumers() * split * kBarrierBytes;
   return config.getStages() * (int64_t(getStageBytes(config, problem, rows)) +
                                scales + kBarrierBytes) +
-         config.getConsumers() * staging +
+         exchanged + config.getConsumers() * staging +
          (config.getSchedule() == Schedule::Persistent
               ? 0
               : config.getCluster() * kMailboxBytes);
@@ -290,7 +299,8 @@ static double getWaves(const MatmulProblem &problem, ConfigAttr config,
 
 MatmulCost moeq::estimateCost(const Chip &chip, const MatmulProblem &problem,
                               ConfigAttr config, bool gathersBefore) {
-  double columns = config.getTile()[1], depth = problem.depth;
+  double columns = config.getTile()[1], parts = config.getSplitK(),
+         depth = problem.depth / parts;
   MatmulCost cost;
   cost.bytes = getSharedMemoryBytes(chip, config, problem);
   cost.tiles = cost.tensorCore = cost.sharedMemory = cost.l2 = cost.exposed =
@@ -307,7 +317,7 @@ MatmulCost moeq::estimateCost(const Chip &chip, const MatmulProblem &problem,
   double rowsOfTiles = 0, squares = 0;
   for (auto [groups, rows] : getSamples(problem)) {
     RowTiles tiles = getRowTiles(config, problem, rows);
-    double part = groups * tiles.count * columnTiles;
+    double part = groups * tiles.count * columnTiles * parts;
     cost.tiles += part;
     rowsOfTiles += part * tiles.rows;
     squares += part * tiles.rows * tiles.rows;
@@ -333,6 +343,8 @@ MatmulCost moeq::estimateCost(const Chip &chip, const MatmulProblem &problem,
     cost.exposed += kExposedWeights * weights + kExposedRows * lhs;
     cost.epilogue +=
         part * (kEpilogueTime + kEpilogueElementTime * tiles.rows * columns);
+    if (parts > 1)
+      cost.epilogue += part * kExchangeTime;
   }
   if (config.getSchedule() == Schedule::PingPong)
     cost.epilogue *= kTurnsEpilogue;
@@ -363,9 +375,10 @@ MatmulCost moeq::estimateCost(const Chip &chip, const MatmulProblem &problem,
   double tileRows = config.getSwapAb() ? meanRows : config.getTile()[0];
   double inFlight =
       config.getStages() * getStageBytes(config, problem, tileRows);
-  double rowBits = allRows * depth * problem.lhsBits;
+  double rowBits = allRows * problem.depth * problem.lhsBits;
   double traffic =
-      (rowBits + usedGroups * problem.columns * depth * problem.rhsBits +
+      (rowBits +
+       usedGroups * problem.columns * problem.depth * problem.rhsBits +
        allRows * problem.columns * problem.outBits) /
       8;
   cost.memory =
@@ -386,7 +399,7 @@ struct Shape {
   int64_t rows, columns, consumers;
   bool swapAb;
   bool pingPong = false;
-  int64_t cluster = 1;
+  int64_t cluster = 1, splitK = 1;
 };
 } // namespace
 
@@ -445,11 +458,19 @@ static SmallVector<Shape> getShapes(const Chip &chip,
       addSwapped(128, 2, {128});
     return shapes;
   }
+  bool canSplit = problem.canSplit && chip.hasWgmma &&
+                  problem.depth * problem.multiplyBits / 8 > kStageDepthBytes;
   for (int64_t rows : {128, 64})
-    for (int64_t columns : {256, 128, 64})
-      if (columns <= maxColumns && columns % problem.columnStep == 0)
-        add({rows, columns, rows / kInstructionRows, false},
-            /*inClusters=*/rows == 128 && columns == 256);
+    for (int64_t columns : {256, 128, 64}) {
+      if (columns > maxColumns || columns % problem.columnStep != 0)
+        continue;
+      Shape shape{rows, columns, rows / kInstructionRows, false};
+      add(shape, /*inClusters=*/rows == 128 && columns == 256);
+      if (!canSplit || columns == 256)
+        continue;
+      shape.splitK = 2;
+      add(shape);
+    }
   if (!problem.canSwap || !chip.hasWgmma)
     return shapes;
   addSwapped(64, 1, {32, 64});
@@ -479,7 +500,7 @@ SmallVector<RankedConfig> moeq::rankConfigs(MLIRContext *context,
       return ConfigAttr::get(
           context, {shape.rows, shape.columns}, stages, shape.consumers,
           shape.pingPong ? Schedule::PingPong : schedule, shape.swapAb,
-          /*splitK=*/1, kRaster, shape.cluster);
+          shape.splitK, kRaster, shape.cluster);
     };
     int64_t stages = shape.swapAb ? kMaxSwappedStages : kMaxStages;
     while (stages > 1 && getSharedMemoryBytes(chip, getConfig(stages),

@@ -22,10 +22,10 @@
 // CTAs of a cluster copy half of the weights that they share, and wait for each
 // other a little. Consumers that take turns hide a part of the epilogue. Rows
 // that the kernel gathers slow down the products; a kernel that gathers them
-// before takes the time of their bytes. The constants are fitted to some 1400
-// times measured on an H200 (`bench/run.py --sweep`), under uniform and under
-// Zipf routing; docs/Performance.md has the regret. It is there to rank
-// configs.
+// before takes the time of their bytes. Parts of K are tiles of their own,
+// which add up their sums. The constants are fitted to some 1400 times measured
+// on an H200 (`bench/run.py --sweep`), under uniform and under Zipf routing;
+// docs/Performance.md has the regret. It is there to rank configs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -60,6 +60,8 @@ struct MatmulProblem {
   bool canSwap = false;
   /// Whether its CTAs may form clusters.
   bool canCluster = false;
+  /// Whether two CTAs of a cluster may split K, a static one.
+  bool canSplit = false;
   /// Whether sums of 128 elements are promoted.
   bool promotes = false;
   /// What the columns of a consumer are a multiple of.
@@ -135,15 +137,16 @@ int64_t getSharedMemoryBytes(const Chip &chip, ConfigAttr config,
 MatmulCost estimateCost(const Chip &chip, const MatmulProblem &problem,
                         ConfigAttr config, bool gathersBefore = false);
 
-/// The configs that fit `chip`, best first: tiles of 128 or 64 rows and
-/// 64, 128 or 256 columns, a consumer warpgroup for 64
-/// rows; with swapped operands tiles of 64 to 256 columns and up to 256 rows,
-/// two consumers (one for 64 columns), and [160, 128] and [192, 128] whose
-/// consumers take turns (both on chips with wgmma); the largest tile of either
-/// form in clusters, too; for packed weights, of which no other kernel is, also
-/// four consumers; as many stages as fit; each also after a gather, where there
-/// may be one. Of those within 15 % of the best, which is a tie, the best one
-/// without swapped operands is first: it compiles in a fraction of the time.
+/// The configs that fit `chip`, best first: tiles of 128 or 64 rows and 64, 128
+/// or 256 columns, a consumer warpgroup for 64 rows, those up to 128 columns
+/// also with K in two parts where it can be; with swapped operands tiles of 64
+/// to 256 columns and up to 256 rows, two consumers (one for 64 columns), and
+/// [160, 128] and [192, 128] whose consumers take turns (both on chips with
+/// wgmma); the largest tile of either form in clusters, too; for packed
+/// weights, of which no other kernel is, also four consumers; as many stages as
+/// fit; each also after a gather, where there may be one. Of those within 15 %
+/// of the best, which is a tie, the best one without swapped operands is first:
+/// it compiles in a fraction of the time.
 SmallVector<RankedConfig> rankConfigs(MLIRContext *context, const Chip &chip,
                                       const MatmulProblem &problem);
 

@@ -83,7 +83,7 @@ func.func @bf16(%a: tensor<?x14336xbf16>, %w: tensor<8x4096x14336xbf16>, %offset
 // CHECK-LABEL: func @int8_memrefs(
 // CHECK:       moeq.matmul {{.*}} config(<tile = [128, 256], stages = 4, consumers = 2,
 // FEW-LABEL:   func @int8_memrefs(
-// FEW:         config(<tile = [64, 64], stages = 8, consumers = 1,
+// FEW:         config(<tile = [64, 128], stages = 8, consumers = 1, schedule = persistent, swap_ab = false, split_k = 2,
 // REMARK: 1 x 1024 rows, N 8192, K 8192 on sm_90a: #moeq.config<tile = [128, 256]
 func.func @int8_memrefs(%a: memref<?x8192xi8>, %as: memref<?x1xf32>, %w: memref<8192x8192xi8>,
                         %ws: memref<8192x1xf32>, %out: memref<?x8192xf16>) {

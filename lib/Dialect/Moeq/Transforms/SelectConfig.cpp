@@ -153,6 +153,10 @@ static MatmulProblem getProblem(OpTy op, const OperandInfo &lhs,
        (accumulate && !accumulate.isFast() && !lhsType.isInteger()));
   problem.canSwap = problem.isGrouped && hasUsualOperands(op) &&
                     multipliesAsStored(lhsType, rhsType);
+  problem.canSplit = !problem.isGrouped && !problem.promotes &&
+                     hasUsualOperands(op) &&
+                     multipliesAsStored(lhsType, rhsType) &&
+                     !ShapedType::isDynamic(rhs.shape.back());
   if (rhs.scaled && rhs.scaled.isReordered()) {
     problem.isPacked = true;
     // E8M0 scales are part of the weights.
