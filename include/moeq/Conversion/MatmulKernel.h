@@ -143,15 +143,20 @@ struct MatmulKernelSpec {
   /// swapped ones where the weights are packed, and no cluster.
   OperandPath path = OperandPath::Async;
   bool isSync() const { return path == OperandPath::Sync; }
-  /// The bytes of shared memory that a CTA of the chip may have.
+  /// The CTAs that share a multiprocessor, 1 to 4: while one waits for a stage,
+  /// or for its products, another goes on. Without clusters.
+  int64_t ctas = 1;
+  /// The bytes of shared memory that a CTA of the chip may have, and where so
+  /// many share it.
   int64_t sharedMemory = 232448;
 
   /// Whether warps multiply for themselves (mma.sync). With packed weights they
   /// do so for few rows: dequantization and products of a warp then overlap,
-  /// for a lower rate of the tensor cores.
+  /// for a lower rate of the tensor cores. CTAs that share a multiprocessor
+  /// overlap them anyway.
   bool multipliesByWarp() const {
     constexpr int64_t fewRows = 32;
-    return isSync() || (isPacked && tileRows <= fewRows);
+    return isSync() || (isPacked && tileRows <= fewRows && ctas == 1);
   }
 
   /// The step between the widths of the N operand.

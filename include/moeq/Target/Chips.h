@@ -47,6 +47,13 @@ struct Chip {
   bool hasDependentLaunch;
   /// Whether warpgroups multiply out of shared memory (wgmma).
   bool hasWgmma = false;
+
+  /// Bytes of shared memory for each of `ctas` that share a multiprocessor,
+  /// which takes some for itself for each.
+  int64_t getSharedMemory(int64_t ctas) const {
+    constexpr int64_t reserved = 1024;
+    return (sharedMemory + reserved) / ctas - reserved;
+  }
 };
 
 /// Bytes that a kernel may use without asking: past it, shared memory is

@@ -74,7 +74,7 @@ struct RolesLowering : KernelPattern<RolesOp> {
         e.broadcast(e.div(e.thread(), kWarpgroupThreads), e.i32(0));
     // What each thread has at launch: an equal share.
     int64_t atLaunch =
-        std::min<int64_t>(65536 / op.getNumThreads() / 8 * 8, 255);
+        getLaunchRegisters(budget.threads, budget.ctas) / budget.threads;
     auto setRegisters = [&](int64_t registers) {
       NVVM::SetMaxRegisterOp::create(
           rewriter, loc, registers,

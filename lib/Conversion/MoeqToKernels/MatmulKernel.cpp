@@ -140,7 +140,7 @@ void MatmulBuilder::buildFunction() {
       NVVM::NVVMDialect::getMaxntidAttrName(),
       b.getDenseI32ArrayAttr({static_cast<int32_t>(kernel.threads), 1, 1}));
   kernel.function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
-                           b.getI32IntegerAttr(1));
+                           b.getI32IntegerAttr(spec.ctas));
   if (isCluster())
     kernel.function->setAttr(
         NVVM::NVVMDialect::getClusterDimAttrName(),

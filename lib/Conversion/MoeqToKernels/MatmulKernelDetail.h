@@ -79,9 +79,13 @@ inline int64_t getConsumerRows(const MatmulKernelSpec &spec) {
                      : kInstructionRows;
 }
 
-/// The most columns of a sum that is promoted beside its accumulator, where
-/// weights are packed.
+/// The rows of a tile of packed weights that are few, and the most columns of a
+/// sum that is promoted beside its accumulator, unless CTAs share registers.
 constexpr int64_t kPackedPartColumns = 128;
+inline int64_t getPackedPartColumns(const MatmulKernelSpec &spec) {
+  constexpr int64_t shared = 32;
+  return spec.ctas > 1 ? shared : kPackedPartColumns;
+}
 /// That, and the rows of a tile, where both operands are in registers.
 constexpr int64_t kSyncPromotedRows = 64;
 
@@ -249,7 +253,7 @@ inline int64_t getStepStages(const MatmulKernelSpec &spec) {
 inline int64_t getPackedParts(const MatmulKernelSpec &spec, int64_t columns) {
   if (!spec.promote)
     return 1;
-  int64_t parts = llvm::divideCeil(columns, kPackedPartColumns);
+  int64_t parts = llvm::divideCeil(columns, getPackedPartColumns(spec));
   while (columns % (parts * spec.getRowStep()) != 0)
     ++parts;
   return parts;
@@ -322,9 +326,9 @@ inline int64_t getConsumerRegisters(const MatmulKernelSpec &spec,
                                     int64_t ofProducer) {
   int64_t threads =
       kWarpgroupThreads * (getNumProducers(spec) + spec.consumers);
-  int64_t share =
-      (getLaunchRegisters(threads) / kWarpgroupThreads - ofProducer) /
-      spec.consumers;
+  int64_t share = (getLaunchRegisters(threads, spec.ctas) / kWarpgroupThreads -
+                   ofProducer) /
+                  spec.consumers;
   return std::min<int64_t>(share / 8 * 8, 240);
 }
 
@@ -339,7 +343,7 @@ inline int64_t getProducerRegisters(const MatmulKernelSpec &spec) {
     return 0;
   bool isNarrow = spec.isPacked && spec.tileRows <= kPackedPartColumns;
   if (isNarrow) // Beside the maps it has the addresses of vectors.
-    return spec.consumers > 2 ? 32 : 56;
+    return spec.consumers > 2 || spec.ctas > 1 ? 32 : 56;
   int64_t most = hasHelpers(spec) || spec.splitK > 1 ? 56 : 40,
           least = most - 16;
   if (spec.isPacked)
@@ -370,9 +374,11 @@ inline Promotion getPromotion(const MatmulKernelSpec &spec, int64_t columns) {
 /// the tensor core meanwhile.
 inline bool prefetchesPacked(const MatmulKernelSpec &spec, int64_t columns) {
   // Beside them are addresses and words that are not dequantized yet, and with
-  // more sums more of what the assembler moves about.
+  // more sums more of what the assembler moves about. CTAs that share a
+  // multiprocessor gain little from it.
   int64_t sums = getPackedSumRegisters(spec, columns),
-          rest = sums / 4 + (foldsScales(spec) ? 16 : 8);
+          rest =
+              sums / 4 + (foldsScales(spec) ? 16 : 8) + (spec.ctas > 1 ? 8 : 0);
   if (spec.promote && spec.rhsGroup < kBlockDepth)
     rest += kShortSumRegisters;
   return sums + 2 * getPackedStepRegisters(spec) + rest <=

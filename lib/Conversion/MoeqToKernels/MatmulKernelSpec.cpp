@@ -234,6 +234,17 @@ mlir::moeq_gpu::getUnsupportedReason(const MatmulKernelSpec &spec) {
            << spec.consumers;
     return text;
   }
+  constexpr int64_t mostCtas = 4;
+  if (spec.ctas < 1 || spec.ctas > mostCtas) {
+    reason << "a multiprocessor has 1 to " << mostCtas << " CTAs, got "
+           << spec.ctas;
+    return text;
+  }
+  if (spec.ctas > 1 && spec.getClusterSize() > 1) {
+    reason << "the CTAs of a cluster are alone on their multiprocessors, got "
+           << spec.ctas << " on each";
+    return text;
+  }
   if (spec.isSync())
     if (std::optional<std::string> unsupported = getUnsupportedSync(spec))
       return unsupported;
@@ -540,6 +551,8 @@ mlir::moeq_gpu::getMatmulKernelSpec(Operation *op, const MatmulView &view,
     spec.consumers = config.getConsumers();
     spec.raster = config.getRaster();
     spec.cluster = config.getCluster();
+    spec.ctas = config.getCtas();
+    spec.sharedMemory = chip.getSharedMemory(spec.ctas);
     spec.splitK = config.getSplitK();
     spec.schedule = config.getSchedule();
   }

@@ -242,11 +242,12 @@ static LogicalResult outlineMatmul(OpTy op, gpu::GPUModuleOp module) {
     }
   }
 
-  // One CTA a multiprocessor, in whole clusters, and no more than there can be
-  // tiles: each group has one partial tile of rows at most. A plan splits
-  // tiles, for all of them.
+  // The CTAs of all multiprocessors, in whole clusters, and no more than there
+  // can be tiles: each group has one partial tile of rows at most. A plan
+  // splits tiles, for all of them.
   int64_t clusterSize = spec->getClusterSize();
-  Value grid = index(getResidentClusters(chip->sms, clusterSize) * clusterSize);
+  Value grid = index(getResidentClusters(chip->sms, clusterSize) * clusterSize *
+                     spec->ctas);
   if (!spec->isPlanned) {
     if (spec->isMasked || spec->contractsRows)
       rows = arith::MulIOp::create(b, rows, groups);

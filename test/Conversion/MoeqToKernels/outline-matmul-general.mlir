@@ -70,6 +70,42 @@ func.func @shared(%a: memref<?x64xbf16>, %w: memref<64x64xbf16>, %c: memref<?x64
 
 // -----
 
+func.func @shared_by_ctas(%a: memref<?x64xbf16>, %w: memref<64x64xbf16>, %c: memref<?x64xbf16>) {
+  // expected-remark@+1 {{runs without tensor cores: a CTA has 115712 bytes of shared memory, needs}}
+  moeq.matmul lhs(%a : memref<?x64xbf16>) rhs(%w : memref<64x64xbf16>) outs(%c : memref<?x64xbf16>)
+    config(<tile = [64, 128], stages = 5, consumers = 1, ctas = 2>)
+  return
+}
+
+// -----
+
+func.func @registers_of_ctas(%a: memref<?x64xbf16>, %w: memref<64x64xbf16>, %c: memref<?x64xbf16>) {
+  // expected-remark@+1 {{runs without tensor cores: a consumer has 96 registers a thread, needs 128}}
+  moeq.matmul lhs(%a : memref<?x64xbf16>) rhs(%w : memref<64x64xbf16>) outs(%c : memref<?x64xbf16>)
+    config(<tile = [128, 128], stages = 2, ctas = 2>)
+  return
+}
+
+// -----
+
+func.func @ctas(%a: memref<?x64xbf16>, %w: memref<64x64xbf16>, %c: memref<?x64xbf16>) {
+  // expected-remark@+1 {{runs without tensor cores: a multiprocessor has 1 to 4 CTAs, got 5}}
+  moeq.matmul lhs(%a : memref<?x64xbf16>) rhs(%w : memref<64x64xbf16>) outs(%c : memref<?x64xbf16>)
+    config(<tile = [64, 64], stages = 2, consumers = 1, ctas = 5>)
+  return
+}
+
+// -----
+
+func.func @cluster_of_ctas(%a: memref<?x64xbf16>, %w: memref<64x64xbf16>, %c: memref<?x64xbf16>) {
+  // expected-remark@+1 {{runs without tensor cores: the CTAs of a cluster are alone on their multiprocessors, got 2 on each}}
+  moeq.matmul lhs(%a : memref<?x64xbf16>) rhs(%w : memref<64x64xbf16>) outs(%c : memref<?x64xbf16>)
+    config(<tile = [64, 64], stages = 2, consumers = 1, cluster = 2, ctas = 2>)
+  return
+}
+
+// -----
+
 func.func @swapped_rows(%a: memref<?x64xbf16>, %w: memref<64x64xbf16>, %c: memref<?x64xbf16>) {
   // expected-remark@+1 {{runs without tensor cores: a tile with swap_ab has a multiple of 8 rows up to 256, got 260}}
   moeq.matmul lhs(%a : memref<?x64xbf16>) rhs(%w : memref<64x64xbf16>) outs(%c : memref<?x64xbf16>)

@@ -151,3 +151,25 @@ func.func @short(%x: memref<?x128xbf16>, %w: memref<8x128x64xi8>, %ws: memref<8x
       offsets(%o : memref<9xi32>) outs(%c : memref<?x128xbf16>) config(<tile = [64, 128], schedule = dynamic, swap_ab = true>)
   return
 }
+
+// -----
+
+// CTAs that share a multiprocessor: equal parts of its registers, wgmma for few
+// rows too, sums of few tokens that are promoted, and as many CTAs more.
+// CHECK-LABEL: llvm.func @shared_grouped_matmul(
+// CHECK-SAME:    nvvm.minctasm = 2
+// CHECK:         moeq_gpu.ring.create consumers 2 : <3x[64x64xbf16, 64x64xbf16, 8192xi8, 128xbf16]>
+// CHECK:         moeq_gpu.roles producer(32) {
+// CHECK:         } consumers(2, 104) {
+// CHECK-NOT:       moeq_gpu.mma_sync
+// CHECK:           case 4 {
+// CHECK-COUNT-4:     moeq_gpu.mma_rs {{.*}} <32x64xbf16> -> !moeq_gpu.fragment<64x32xf32>
+// CHECK-LABEL: func.func @shared(
+// CHECK:         %[[MOST:.*]] = arith.constant 264 : index
+// CHECK:         arith.minui %{{.*}}, %[[MOST]]
+!s = !moeq.scaled<i4, block = [128], scale = bf16, packing = fragments>
+func.func @shared(%x: memref<?x512xbf16>, %w: memref<8x512x256xi8>, %ws: memref<8x512x4xbf16>, %o: memref<9xi32>, %c: memref<?x512xbf16>) {
+  moeq.grouped_matmul lhs(%x : memref<?x512xbf16>) rhs(%w, %ws : memref<8x512x256xi8>, memref<8x512x4xbf16> as !s)
+      offsets(%o : memref<9xi32>) outs(%c : memref<?x512xbf16>) config(<tile = [64, 128], stages = 3, schedule = dynamic, swap_ab = true, ctas = 2>)
+  return
+}

@@ -40,6 +40,11 @@ func.func private @cluster() attributes {c = #moeq.config<tile = [128, 256], clu
 
 // -----
 
+// expected-error @below {{expects a positive ctas, got 0}}
+func.func private @ctas() attributes {c = #moeq.config<tile = [128, 256], ctas = 0>}
+
+// -----
+
 // expected-error @below {{unknown value 'greedy'}}
 func.func private @schedule() attributes {c = #moeq.config<tile = [128, 256], schedule = greedy>}
 

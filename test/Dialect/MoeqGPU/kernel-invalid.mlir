@@ -234,6 +234,30 @@ module attributes {moeq.target = #moeq.target<chip = "sm_89">} {
 
 // -----
 
+// CTAs that share a multiprocessor.
+llvm.func @shared_memory_of_ctas() attributes {nvvm.minctasm = 2 : i32} {
+  %ring = moeq_gpu.ring.create consumers 1 : !moeq_gpu.ring<4x[128x128xi8, 128x128xi8]>
+  // expected-error@+1 {{expects at most 115712 bytes of shared memory on sm_90a, got 131136}}
+  moeq_gpu.roles producer(40) {
+  } consumers(1, 80) {
+  ^bb0(%w: i32):
+  }
+  llvm.return
+}
+
+// -----
+
+llvm.func @registers_of_ctas() attributes {nvvm.minctasm = 2 : i32} {
+  // expected-error@+1 {{expects at most the 30720 registers that all threads start with, got 32768}}
+  moeq_gpu.roles producer(32) {
+  } consumers(2, 112) {
+  ^bb0(%w: i32):
+  }
+  llvm.return
+}
+
+// -----
+
 llvm.func @registers() {
   // expected-error@+1 {{expects at most the 64512 registers that all threads start with, got 66560}}
   moeq_gpu.roles producer(40) {

@@ -327,7 +327,8 @@ AccumulateAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 
 Attribute ConfigAttr::parse(AsmParser &parser, Type) {
   SmallVector<int64_t> tile;
-  int64_t stages = 4, consumers = 2, splitK = 1, raster = 16, cluster = 1;
+  int64_t stages = 4, consumers = 2, splitK = 1, raster = 16, cluster = 1,
+          ctas = 1;
   Schedule schedule = Schedule::Persistent;
   bool swapAb = false;
   llvm::StringSet<> seen;
@@ -365,6 +366,8 @@ Attribute ConfigAttr::parse(AsmParser &parser, Type) {
       return parser.parseInteger(raster);
     if (key == "cluster")
       return parser.parseInteger(cluster);
+    if (key == "ctas")
+      return parser.parseInteger(ctas);
     return parser.emitError(loc) << "unknown parameter '" << key << "'";
   };
   if (parser.parseLess() || parser.parseCommaSeparatedList(parseParameter) ||
@@ -372,7 +375,7 @@ Attribute ConfigAttr::parse(AsmParser &parser, Type) {
     return {};
   return parser.getChecked<ConfigAttr>(start, parser.getContext(), tile, stages,
                                        consumers, schedule, swapAb, splitK,
-                                       raster, cluster);
+                                       raster, cluster, ctas);
 }
 
 void ConfigAttr::print(AsmPrinter &printer) const {
@@ -384,6 +387,8 @@ void ConfigAttr::print(AsmPrinter &printer) const {
           << ", split_k = " << getSplitK() << ", raster = " << getRaster();
   if (getCluster() != 1)
     printer << ", cluster = " << getCluster();
+  if (getCtas() != 1)
+    printer << ", ctas = " << getCtas();
   printer << '>';
 }
 
@@ -391,7 +396,7 @@ LogicalResult ConfigAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                  ArrayRef<int64_t> tile, int64_t stages,
                                  int64_t consumers, Schedule schedule,
                                  bool swapAb, int64_t splitK, int64_t raster,
-                                 int64_t cluster) {
+                                 int64_t cluster, int64_t ctas) {
   if (tile.size() != 2)
     return emitError() << "expects a tile of 2 extents, got " << tile.size();
   for (int64_t extent : tile)
@@ -406,7 +411,8 @@ LogicalResult ConfigAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                  succeeded(positive("consumers", consumers)) &&
                  succeeded(positive("split_k", splitK)) &&
                  succeeded(positive("raster", raster)) &&
-                 succeeded(positive("cluster", cluster)));
+                 succeeded(positive("cluster", cluster)) &&
+                 succeeded(positive("ctas", ctas)));
 }
 
 //===----------------------------------------------------------------------===//

@@ -64,7 +64,8 @@ static LogicalResult insertPlan(GroupedMatmulOp op) {
       b, loc, tensor::getMixedSize(b, loc, op.getRhs().front(), 1));
   ArrayRef<int64_t> tile = op.getConfig()->getTile();
   // Each CTA of a cluster takes a tile.
-  int64_t ctas = llvm::alignDown(chip->sms, op.getConfig()->getCluster());
+  int64_t ctas = llvm::alignDown(chip->sms, op.getConfig()->getCluster()) *
+                 op.getConfig()->getCtas();
   auto plan = PlanOp::create(b, loc, table.getType(), op.getOffsets(), columns,
                              table, tile[1], tile[0], ctas, getWidthStep(op));
   op.getPlanMutable().assign(plan.getResult(0));

@@ -36,6 +36,9 @@ KernelBudget mlir::moeq_gpu::getKernelBudget(RolesOp roles) {
           NVVM::NVVMDialect::getClusterDimAttrName()))
     for (int32_t extent : cluster.asArrayRef())
       budget.cluster *= extent;
+  if (auto ctas = function->getAttrOfType<IntegerAttr>(
+          NVVM::NVVMDialect::getMinctasmAttrName()))
+    budget.ctas = std::max<int64_t>(ctas.getInt(), 1);
   SmallVector<RingCreateOp> rings;
   SmallVector<ExchangeCreateOp> exchanges;
   SmallVector<std::pair<Operation *, int64_t>> vectors;
@@ -130,7 +133,7 @@ LogicalResult RolesOp::verifyRegions() {
   KernelBudget budget = getKernelBudget(*this);
   if (budget.threads > 1024)
     return emitOpError("expects at most 1024 threads, got ") << budget.threads;
-  if (int64_t launch = getLaunchRegisters(budget.threads);
+  if (int64_t launch = getLaunchRegisters(budget.threads, budget.ctas);
       budget.registers > launch)
     return emitOpError("expects at most the ")
            << launch << " registers that all threads start with, got "
@@ -144,8 +147,10 @@ LogicalResult RolesOp::verifyRegions() {
                                         : StringRef(moeq::kDefaultChip));
   if (failed(chip))
     return failure();
-  int64_t limit = target && target.getSharedMemory() ? target.getSharedMemory()
-                                                     : (*chip)->sharedMemory;
+  moeq::Chip limited = **chip;
+  if (target && target.getSharedMemory())
+    limited.sharedMemory = target.getSharedMemory();
+  int64_t limit = limited.getSharedMemory(budget.ctas);
   if (budget.sharedMemory > limit)
     return emitOpError("expects at most ")
            << limit << " bytes of shared memory on " << (*chip)->name

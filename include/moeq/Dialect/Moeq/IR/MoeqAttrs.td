@@ -100,6 +100,7 @@ def Moeq_ConfigAttr : Moeq_Attr<"Config", "config"> {
     | `split_k` | 1, or 2, 4 or 8 parts of K that the CTAs of a cluster sum, each one (docs/Spec.md, "Matmul") |
     | `raster` | row tiles of a raster group |
     | `cluster` | 1, or 2 CTAs that share what their tiles, neighbours in the order of the tiles, have in common |
+    | `ctas` | CTAs that share a multiprocessor, its registers and its shared memory |
   }];
   let parameters = (ins
     ArrayRefParameter<"int64_t">:$tile,
@@ -110,8 +111,17 @@ def Moeq_ConfigAttr : Moeq_Attr<"Config", "config"> {
     DefaultValuedParameter<"bool", "false">:$swapAb,
     DefaultValuedParameter<"int64_t", "1">:$splitK,
     DefaultValuedParameter<"int64_t", "16">:$raster,
-    DefaultValuedParameter<"int64_t", "1">:$cluster
+    DefaultValuedParameter<"int64_t", "1">:$cluster,
+    DefaultValuedParameter<"int64_t", "1">:$ctas
   );
+  let builders = [
+    AttrBuilder<(ins "::llvm::ArrayRef<int64_t>":$tile, "int64_t":$stages, "int64_t":$consumers,
+                     "::mlir::moeq::Schedule":$schedule, "bool":$swapAb, "int64_t":$splitK,
+                     "int64_t":$raster, "int64_t":$cluster, CArg<"int64_t", "1">:$ctas), [{
+      return $_get($_ctxt, tile, stages, consumers, schedule, swapAb, splitK, raster, cluster, ctas);
+    }]>
+  ];
+  let skipDefaultBuilders = 1;
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
 }

@@ -51,8 +51,8 @@ struct KernelBudget {
   llvm::DenseSet<Operation *> privateTiles;
   /// The dynamic shared memory in bytes.
   int64_t sharedMemory = 0;
-  /// The CTAs of a cluster.
-  int64_t cluster = 1;
+  /// The CTAs of a cluster, and those that share a multiprocessor.
+  int64_t cluster = 1, ctas = 1;
   /// The threads of the CTA, and the warpgroups of it before the consumers.
   int64_t threads = 0, producers = 1;
   /// The registers of all threads after they have been shared out.
@@ -68,12 +68,12 @@ bool isContiguous(MemRefType type);
 /// that does: its offset is static then.
 bool isAlignedTo(MemRefType type, int64_t bytes);
 
-/// The registers that `threads` of one CTA a multiprocessor have together when
-/// they start: a multiple of 8 a thread. What its roles have later comes from
-/// these; a role that asks for more waits for ever.
-inline int64_t getLaunchRegisters(int64_t threads) {
+/// The registers that `threads` of each of `ctas` a multiprocessor have
+/// together when they start: a multiple of 8 a thread. What its roles have
+/// later comes from these; a role that asks for more waits for ever.
+inline int64_t getLaunchRegisters(int64_t threads, int64_t ctas = 1) {
   constexpr int64_t all = 65536, most = 256;
-  return threads * std::min(all / threads / 8 * 8, most);
+  return threads * std::min(all / ctas / threads / 8 * 8, most);
 }
 
 /// Computes the budget of the kernel that holds `roles`.
