@@ -148,9 +148,17 @@ static Value emitTimesSigmoid(Elementwise &e, Value x, Sum z, ExpMode mode) {
     return emitApproxQuotient(e, x ? x : e.f32(exp, 1.0f), e.add(exp, 1.0f));
   }
   Value isNegative = e.compare(CmpFPredicate::OLT, z.high, 0.0f);
-  // The exponential for -z is the same.
+  // Formed from y where z is -y, so that both share the exponential. A select,
+  // since LLVM 22 would have x86 form |z| of a bf16 as one, of which
+  // VCVTNEPS2BF16 flushes the subnormal ones.
+  auto negated = z.high.getDefiningOp<arith::NegFOp>();
+  Value minusAbs =
+      negated
+          ? e.select(e.compare(CmpFPredicate::OLT, negated.getOperand(), 0.0f),
+                     negated.getOperand(), z.high)
+          : e.select(isNegative, z.high, e.neg(z.high));
   Value tLow = z.low ? e.select(isNegative, z.low, e.neg(z.low)) : Value();
-  auto [part, power] = emitExponential(e, {e.neg(e.abs(z.high)), tLow});
+  auto [part, power] = emitExponential(e, {minusAbs, tLow});
   Sum t = {e.mul(part.high, power), e.mul(part.low, power)};
   Value sum = e.add(t.high, 1.0f);
   Value sumLow = e.add(e.add(e.sub(1.0f, sum), t.high), t.low);

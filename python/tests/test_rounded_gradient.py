@@ -1,5 +1,5 @@
-"""The gradients of SiLU, rounded to bf16 by a rounding test: the bounds of which products are taken
-hold for every gate, and the kernel's numbers are those of the CPU."""
+"""SiLU and its gradients, rounded to bf16 by a rounding test: the bounds of which products are
+taken hold for every gate, and the kernel's numbers are those of the CPU."""
 
 from dataclasses import replace
 
@@ -14,6 +14,14 @@ from test_quantize_kernels import check
 
 UNIT = 2.0**-23
 GATES = np.arange(1 << 16, dtype=np.uint16).view(ml_dtypes.bfloat16)
+# Zeros, the least, the largest subnormal, the least normal, 1, -8 and below, the largest number,
+# infinities and NaN.
+SPECIALS = GATES[
+    [
+        *(0x0000, 0x8000, 0x0001, 0x8001, 0x007F, 0x8080, 0x3F80, 0xBF80),
+        *(0xC100, 0xC101, 0x7F7F, 0xFF7F, 0x7F80, 0xFF80, 0x7FC0, 0xFFC0),
+    ]
+]
 
 
 def specified(gates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -101,3 +109,40 @@ def test_wide(function, weighted):
         grad=wide(rng, (5, columns)),
         weight=np.exp2(rng.integers(-60, 60, 5)).astype(np.float32) if weighted else None,
     )  # fmt: skip
+
+
+def by_size(of: np.ndarray, *numbers: np.ndarray) -> list[np.ndarray]:
+    """Rows of the numbers in the order of |of|: what is larger by far would hide the bits of the
+    rest of its block, those of zeros too."""
+    order = np.argsort(np.abs(of.astype(np.float32)), kind="stable")
+    return [array[order][None] for array in numbers]
+
+
+@pytest.mark.parametrize("function", ["silu", "swiglu"])
+def test_special_activations(function):
+    numbers = [SPECIALS] if function == "silu" else np.meshgrid(SPECIALS, SPECIALS)
+    numbers = [np.resize(array.ravel(), 256) for array in numbers]
+    activated = programs.activate(np.concatenate(numbers)[None], function)[0]
+    x = np.concatenate(by_size(activated, *numbers), axis=1)
+    check(x, "te_mx", MX, None, offsets_of([1]), function=function, few=False)
+
+
+@pytest.mark.parametrize("result", ["gate", "up"])
+def test_specials(result):
+    """All triples of gate, up and gradient."""
+    gates, ups, grads = (array.ravel() for array in np.meshgrid(*[SPECIALS] * 3))
+    both = programs.activate_grad(grads[None], np.concatenate([gates, ups])[None], "swiglu")[0]
+    of = np.split(both, 2)[result == "up"]
+    gate, up, grad = by_size(of, gates, ups, grads)
+    row = replace(MX, layout="swizzle_128x4", groups=1)
+    check(
+        np.concatenate([gate, up], axis=1), "te_mx", row, None, offsets_of([1]), grad=grad,
+        function="swiglu", bias_grad=True,
+    )  # fmt: skip
+
+
+def test_subnormal_gates():
+    """Those of bf16 are not 0 on the CPU."""
+    gates = np.concatenate([GATES[1:128], -GATES[1:128]])
+    found = programs.activate(gates[None], "silu")[0]
+    np.testing.assert_array_equal(found, gates.astype(np.float32) / 2)

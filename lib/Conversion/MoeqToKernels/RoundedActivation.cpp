@@ -45,11 +45,14 @@ bool moeq::isRoundedInPlace(const ActivationParameters &parameters) {
 }
 
 /// x / (1 + exp(-x)), times up and weight in the order of the specification.
-static Value emitApproximate(KernelBuilder &k, RoundedWords &words, Value gate,
-                             Value up, Value weight) {
+static Value emitApproximate(KernelBuilder &k, RoundedWords &words,
+                             ExpMode mode, Value gate, Value up, Value weight) {
   Elementwise e(k, k.getLoc());
   Value x = k.toF32(gate), exp = words.exp2(e.mul(x, -0x1.715476p+0f));
-  Value value = e.mul(x, words.reciprocal(e.add(exp, 1.0f)));
+  Value sigmoid = words.reciprocal(e.add(exp, 1.0f));
+  // Of -0 the specification's value is 0, but for approximate exponentials.
+  Value value =
+      mode == ExpMode::Approx ? e.mul(x, sigmoid) : e.fma(x, sigmoid, 0.0f);
   if (up)
     value = e.mul(value, k.toF32(up));
   return weight ? e.mul(value, k.splat(weight, kChunk)) : value;
@@ -60,7 +63,8 @@ static Value emitRoundedSilu(KernelBuilder &k,
                              Value up, Value weight) {
   Elementwise e(k, k.getLoc());
   RoundedWords words(k, kChunk);
-  Value approximate = emitApproximate(k, words, gate, up, weight);
+  Value approximate =
+      emitApproximate(k, words, parameters.mode, gate, up, weight);
   Value rounded = k.fromF32(approximate, k.getBF16Type());
   if (parameters.mode == ExpMode::Approx)
     return rounded;

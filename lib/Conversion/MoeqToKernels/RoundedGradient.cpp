@@ -53,7 +53,8 @@ emitRoundedSiluGradient(KernelBuilder &k,
     scaled = e.mul(scaled, k.splat(weight, count));
   Value exp = words.exp2(e.mul(x, -0x1.715476p+0f));
   Value sigmoid = words.reciprocal(e.add(exp, 1.0f));
-  Value value = e.mul(x, sigmoid);
+  // Of -0 the specification's value is 0.
+  Value value = e.fma(x, sigmoid, 0.0f);
   Value product = e.mul(value, e.mul(exp, sigmoid));
   Value slope = e.add(sigmoid, product);
   Value slack = e.fma(product, x, sigmoid);
