@@ -70,7 +70,7 @@ static constexpr double kExchangeTime = 4;
 /// where products and where copies are the limit; the tiles waited for beside
 /// for each deviation of a tile's rows over their mean. Tiles of packed weights
 /// have few widths, with which nothing is evened out.
-static constexpr double kTail = 0.17, kPackedTail = 0.5, kCopyTail = 0.12,
+static constexpr double kTail = 0.17, kPackedTail = 0.4, kCopyTail = 0.12,
                         kUnevenTail = 2, kPackedUnevenTail = 0.35;
 /// Up to so many tiles a multiprocessor take as long as if all had them.
 static constexpr double kFewWaves = 2;
@@ -86,7 +86,7 @@ static constexpr double kGatheredRate = 0.92, kLaunchTime = 2;
 static constexpr double kOverlap = 4;
 /// The part of the rate of a large dense matmul that products of packed weights
 /// reach apart from dequantization, and with sums that are promoted.
-static constexpr double kPackedEfficiency = 1.15,
+static constexpr double kPackedEfficiency = 1.18,
                         kPromotedPackedEfficiency = 1.08;
 
 /// Times that differ by less are a tie.
@@ -114,13 +114,6 @@ static double getEfficiency(ConfigAttr config, const MatmulProblem &problem) {
   if (config.getTile()[0] <= kInstructionRows)
     efficiency *= 0.56;
   return promotes ? 0.89 * efficiency : efficiency;
-}
-
-/// Packed weights that a multiprocessor dequantizes in a clock.
-static double getDequantizationRate(const MatmulProblem &problem) {
-  if (problem.rhsBits == 8)
-    return 34;
-  return problem.promotes ? 34 : 25; // Else E8M0 scales are part of them.
 }
 
 double MatmulCost::getLimit() const {
@@ -152,6 +145,17 @@ static int64_t getStageTiles(ConfigAttr config, const MatmulProblem &problem) {
       config.getTile()[0] <= fewRows &&
       config.getTile()[1] == config.getConsumers() * kInstructionRows;
   return problem.hasDeepStages && isShort ? 2 : 1;
+}
+
+/// Packed weights that a multiprocessor dequantizes in a clock: of 4 bits fewer
+/// where there is one tile a stage, with the words of half as many.
+static double getDequantizationRate(ConfigAttr config,
+                                    const MatmulProblem &problem) {
+  if (problem.rhsBits == 8)
+    return 32;
+  // Without promoted sums E8M0 scales are part of them.
+  double rate = problem.promotes ? 34 : 25;
+  return getStageTiles(config, problem) == 1 ? 0.8 * rate : rate;
 }
 
 /// The bytes of a column of the weights beside a tile of rows: of packed ones,
@@ -208,19 +212,20 @@ struct RowTiles {
 } // namespace
 
 /// The rows that a tile of packed weights takes time for: there is code for all
-/// of its rows, and for halves of them while the accumulators of all together
-/// have at most this many registers a thread (`getWidths` of the kernel).
+/// of its rows, and for halves of them, rounded up, while the accumulators of
+/// all together have at most this many registers a thread (`getWidths` of the
+/// kernel).
 static int64_t getPackedRows(ConfigAttr config, int64_t rows) {
   constexpr int64_t registers = 128, threads = 128;
   int64_t columns = config.getTile()[1] / config.getConsumers(),
           width = config.getTile()[0], used = width * columns / threads;
-  while (width / 2 >= rows && width % (2 * kPackedRowStep) == 0) {
-    used += width / 2 * columns / threads;
-    if (used > registers)
-      break;
-    width /= 2;
+  while (true) {
+    int64_t half = llvm::alignTo(width / 2, kPackedRowStep);
+    used += half * columns / threads;
+    if (half < rows || half == width || used > registers)
+      return width;
+    width = half;
   }
-  return width;
 }
 
 static RowTiles getRowTiles(ConfigAttr config, const MatmulProblem &problem,
@@ -365,7 +370,7 @@ MatmulCost moeq::estimateCost(const Chip &chip, const MatmulProblem &problem,
     *term /= cost.tiles;
   if (problem.isPacked)
     cost.dequantization = kMicroseconds * columns * depth /
-                          (getDequantizationRate(problem) * kClock);
+                          (getDequantizationRate(config, problem) * kClock);
   double waves = cost.tiles / chip.sms, meanRows = rowsOfTiles / cost.tiles;
   double variance = squares / cost.tiles - meanRows * meanRows;
   cost.waves = getWaves(problem, config, waves,

@@ -274,7 +274,7 @@ TEST_F(CostModelTest, packed) {
     }
     return ranked.front().config.getTile()[0];
   };
-  EXPECT_LE(getRows(8), 64);
+  EXPECT_LE(getRows(8), 80);
   EXPECT_EQ(getRows(2048), 256);
   problem.promotes = true;
   EXPECT_EQ(getRows(2048), 192);
@@ -296,7 +296,9 @@ TEST_F(CostModelTest, packedCalibration) {
   EXPECT_EQ(getCost(1024, 256).getBound(), "tensor cores");
   EXPECT_NEAR(getCost(1024, 256).getTotal(), 1250, 0.12 * 1250);
   // A tile for all rows of a group beats one that most of them just exceed.
-  EXPECT_LT(getCost(128, 144).getTotal(), 0.9 * getCost(128, 128).getTotal());
+  EXPECT_LT(getCost(128, 144).getTotal(), 0.93 * getCost(128, 128).getTotal());
+  // Of 40 rows it takes time for 48 of 80, but for all of 64.
+  EXPECT_LT(getCost(36, 80).tensorCore, 0.9 * getCost(36, 64).tensorCore);
   int64_t deep = getCost(16, 64).bytes;
   problem.hasDeepStages = false;
   EXPECT_GT(deep, 1.5 * getCost(16, 64).bytes);

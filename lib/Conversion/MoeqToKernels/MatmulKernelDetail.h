@@ -102,11 +102,12 @@ inline SmallVector<int64_t> getWidths(const MatmulKernelSpec &spec) {
   SmallVector<int64_t> widths;
   if (hasFewWidths(spec)) {
     // ptxas finds no registers for a wgmma pipeline (C7511) where the sums of
-    // all widths together have more: so there are few, each half of the next.
+    // all widths together have more: so there are few, each half of the next,
+    // rounded up.
     constexpr int64_t most = 128;
     int64_t registers = 0;
-    for (int64_t rows = spec.tileRows; rows % spec.getRowStep() == 0;
-         rows /= 2) {
+    for (int64_t rows = spec.tileRows; widths.empty() || rows < widths.front();
+         rows = llvm::alignTo(rows / 2, spec.getRowStep())) {
       registers += getConsumerRows(spec) * rows / kWarpgroupThreads;
       if (!widths.empty() && registers > most)
         break;

@@ -47,6 +47,11 @@ func.func @up(%x: memref<?x512xbf16>, %w: memref<8x512x512xi8>, %ws: memref<8x51
 // CHECK:         moeq_gpu.ring.create consumers 2 : <4x[144x64xbf16, 4096xi8, 128xbf16, 128xi8]>
 // CHECK:           arith.minui
 // CHECK:           sources(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) rows(%
+// There is code for half of the rows, rounded up.
+// CHECK:           scf.index_switch
+// CHECK-NEXT:      case 5 {
+// CHECK:             moeq_gpu.mma_rs {{.*}} <80x64xbf16> -> !moeq_gpu.fragment<64x80xf32>
+// CHECK:           case 9 {
 // CHECK:           moeq_gpu.spread {{.*}}[0] : <64xbf16> -> <64x1xbf16>
 // CHECK:           %[[A:.*]] = moeq_gpu.dequant {{.*}} as ui4 zeros(%{{.*}} : !moeq_gpu.vector<64xi8>)
 // CHECK:           %[[B:.*]] = moeq_gpu.dequant
