@@ -1,5 +1,7 @@
 """The cases of test/Cases, one test each, on the reference and on the compiler."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -137,6 +139,33 @@ def test_mx_padded_scale_two_experts(ops):
     for expert in range(2):
         got = q.scales[64 * expert : 64 * (expert + 1)]
         assert_same(got, expected["rowwise_scale_each"][:64], f"expert {expert}")
+
+
+def test_mx_padded_scales_of_groups():
+    """All of the case, by the op that pads: the scales of an expert are 128 rows apart, those of
+    its columns 128 / 32."""
+    inputs, expected, _ = load("mx-padded-scale-two-experts")
+    row = Format("f8E4M3FN", (32,), "f8E8M0FNU", None, "padded", groups=2)
+    outs, columnwise = programs.quantize_both(
+        inputs["x"], PRESETS["te_mx"], row, replace(row, block=(32, 1)),
+        offsets_of(inputs["tokens_per_expert"]),
+    )  # fmt: skip
+    for expert in range(2):
+        got = outs.scales[128 * expert : 128 * (expert + 1)]
+        assert_same(got, expected["rowwise_scale_each"], f"expert {expert}")
+        got = columnwise.scales[4 * expert : 4 * expert + 2]
+        assert_same(got, expected["colwise_scale_each"], f"columns of expert {expert}")
+
+
+def test_mx_colwise_expert_edge():
+    inputs, expected, _ = load("mx-colwise-expert-edge")
+    format = Format("f8E4M3FN", (32, 1), "f8E8M0FNU", groups=2)
+    (q,) = programs.quantize_both(
+        inputs["x"], PRESETS["te_mx"], None, format, offsets_of(inputs["tokens_per_expert"])
+    )
+    assert_same(q.values, expected["q"])
+    assert_same(q.scales[:1], expected["scale_expert_0"])
+    assert_same(q.scales[4:6], expected["scale_expert_1"])
 
 
 def test_int8_round_half_even(ops):
