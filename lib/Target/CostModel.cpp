@@ -72,6 +72,8 @@ static constexpr double kExchangeTime = 4;
 /// have few widths, with which nothing is evened out.
 static constexpr double kTail = 0.17, kPackedTail = 0.4, kCopyTail = 0.12,
                         kUnevenTail = 2, kPackedUnevenTail = 0.35;
+/// The rows and columns of a small tile that has a plan.
+static constexpr int64_t kPlannedRows = 136, kPlannedColumns = 128;
 /// Up to so many tiles a multiprocessor take as long as if all had them.
 static constexpr double kFewWaves = 2;
 /// Clocks of a stage, however few rows it has, and with sums that are promoted.
@@ -82,6 +84,11 @@ static constexpr double kIdleBytes = 21000;
 /// The part of the rate that products have where threads copy gathered rows,
 /// and the microseconds that a kernel before takes apart from its bytes.
 static constexpr double kGatheredRate = 0.92, kLaunchTime = 2;
+/// The part of the rate that tiles with swapped operands have whose promoted
+/// sums are one wgmma, beside which a consumer promotes nothing: of more rows
+/// than the first, but where these are enough to make up for it.
+static constexpr double kOneSumRate = 0.86;
+static constexpr int64_t kMaxTwoSumsRows = 128, kMaxSlowSumRows = 160;
 /// How products and copies overlap: the norm that adds their times.
 static constexpr double kOverlap = 4;
 /// The part of the rate of a large dense matmul that products of packed weights
@@ -122,7 +129,7 @@ double MatmulCost::getLimit() const {
 
 double MatmulCost::getTotal() const {
   double products = waves * (getLimit() + exposed + epilogue);
-  return gather +
+  return before +
          std::pow(std::pow(products, kOverlap) + std::pow(memory, kOverlap),
                   1 / kOverlap);
 }
@@ -289,6 +296,13 @@ static SmallVector<GroupRows> getSamples(const MatmulProblem &problem) {
   return samples;
 }
 
+/// Whether a plan evens out small tiles.
+static bool hasPlanOfSmallTiles(const MatmulProblem &problem,
+                                ConfigAttr config) {
+  return problem.isGrouped && problem.stageRowBytes &&
+         isPlannedThoughSmall(config);
+}
+
 /// How many tiles a multiprocessor takes, of which `deviation` is that of their
 /// rows over the mean.
 static double getWaves(const MatmulProblem &problem, ConfigAttr config,
@@ -299,7 +313,14 @@ static double getWaves(const MatmulProblem &problem, ConfigAttr config,
   auto [tail, uneven] = problem.isPacked
                             ? std::pair(kPackedTail, kPackedUnevenTail)
                             : std::pair(kTail, kUnevenTail);
+  if (hasPlanOfSmallTiles(problem, config))
+    uneven = 0;
   return waves + tail * (whole - waves) + uneven * deviation;
+}
+
+bool moeq::isPlannedThoughSmall(ConfigAttr config) {
+  return config.getSwapAb() && config.getTile()[0] == kPlannedRows &&
+         config.getTile()[1] == kPlannedColumns;
 }
 
 MatmulCost moeq::estimateCost(const Chip &chip, const MatmulProblem &problem,
@@ -326,8 +347,10 @@ MatmulCost moeq::estimateCost(const Chip &chip, const MatmulProblem &problem,
     cost.tiles += part;
     rowsOfTiles += part * tiles.rows;
     squares += part * tiles.rows * tiles.rows;
-    cost.tensorCore +=
-        part * kMicroseconds * 2 * tiles.rows * columns * depth / rate;
+    bool isSlow = config.getSwapAb() && problem.promotes && !problem.isPacked &&
+                  tiles.rows > kMaxTwoSumsRows && tiles.rows <= kMaxSlowSumRows;
+    cost.tensorCore += part * kMicroseconds * 2 * tiles.rows * columns * depth /
+                       (isSlow ? kOneSumRate * rate : rate);
     // Each instruction reads 64 rows of one operand and all of the other.
     double pieces = config.getSwapAb() ? columns / kInstructionRows
                                        : tiles.rows / kInstructionRows;
@@ -391,9 +414,10 @@ MatmulCost moeq::estimateCost(const Chip &chip, const MatmulProblem &problem,
       (1 + (kCopyTail * (std::ceil(waves) - waves) + kIdleBytes / inFlight) /
                waves);
   // Each row is read and written.
-  cost.gather = gathersBefore ? kLaunchTime + kMicroseconds * 2 * rowBits / 8 /
-                                                  (chip.bandwidth * 1e9)
-                              : 0;
+  cost.before = hasPlanOfSmallTiles(problem, config) ? kLaunchTime : 0;
+  if (gathersBefore)
+    cost.before +=
+        kLaunchTime + kMicroseconds * 2 * rowBits / 8 / (chip.bandwidth * 1e9);
   return cost;
 }
 
@@ -481,7 +505,9 @@ static SmallVector<Shape> getShapes(const Chip &chip,
   addSwapped(64, 1, {32, 64});
   addSwapped(256, 2, {64, 96, 128, 160});
   if (problem.promotes) {
-    addSwapped(128, 2, {64, 96, 128, 160, 192});
+    // Threads that gather have too few registers beside it.
+    int64_t planned = problem.isGathered ? 160 : kPlannedRows;
+    addSwapped(128, 2, {64, 96, 128, planned, 192});
     return shapes;
   }
   // In turns, a consumer has all columns of a tile: better than together for

@@ -23,8 +23,9 @@
 // other a little. Consumers that take turns hide a part of the epilogue. Rows
 // that the kernel gathers slow down the products; a kernel that gathers them
 // before takes the time of their bytes. Parts of K are tiles of their own,
-// which add up their sums. The constants are fitted to some 1400 times measured
-// on an H200 (`bench/run.py --sweep`), under uniform and under Zipf routing;
+// which add up their sums. A plan of small tiles takes time, and evens them
+// out. The constants are fitted to some 1400 times measured on an H200
+// (`bench/run.py --sweep`), under uniform and under Zipf routing;
 // docs/Performance.md has the regret. It is there to rank configs.
 //
 //===----------------------------------------------------------------------===//
@@ -100,8 +101,9 @@ struct MatmulCost {
   double tiles, waves;
   /// Of the whole kernel: all that it reads and writes once, in microseconds.
   double memory;
-  /// The kernel before it that gathers its rows, in microseconds.
-  double gather;
+  /// The kernels before it that gather its rows and plan small tiles, in
+  /// microseconds.
+  double before;
   /// Bytes of shared memory of a CTA.
   int64_t bytes;
 
@@ -131,6 +133,13 @@ struct RankedConfig : MatmulChoice {
 /// staging buffer for each consumer warpgroup, and barriers.
 int64_t getSharedMemoryBytes(const Chip &chip, ConfigAttr config,
                              const MatmulProblem &problem = {});
+
+/// Whether kernels with `config` and scales of rows that change along K have a
+/// plan although their tiles are small: [136, 128], which hold a group of 128
+/// rows and a few more, and are chosen where CTAs take few tiles. Measured on
+/// an H200, without and with one: 86.1 and 81.8 us at 128 rows a group; but 141
+/// and 150 us at 256, where others win, and with [128, 128] 85.7 and 85.8 us.
+bool isPlannedThoughSmall(ConfigAttr config);
 
 /// The cost of `problem` under `config` on `chip`, where rows that are gathered
 /// are so by the kernel itself, or by one before it.

@@ -93,3 +93,36 @@ module attributes {moeq.target = #moeq.target<chip = "sm_90a", sms = 67>} {
     return %c : tensor<?x14336xbf16>
   }
 }
+
+// -----
+
+// [136, 128] is for few tiles of rows with block scales, which a plan evens out;
+// not of rows with one scale each, nor other tiles of that size.
+
+!a = !moeq.scaled<f8E4M3FN, block = [128], scale = f32, layout = mn_major>
+!w = !moeq.scaled<f8E4M3FN, block = [128, 128], scale = f32>
+!r = !moeq.scaled<f8E4M3FN, block = [*], scale = f32>
+
+// LARGE-LABEL: func @few(
+// LARGE:       moeq.plan
+// LARGE-SAME:  tile_columns(128) max_width(136)
+// LARGE:       moeq.grouped_matmul {{.*}} plan(
+// LARGE-NOT:   moeq.plan
+// LARGE:       return
+func.func @few(%o: tensor<9xi32>, %a: tensor<?x4096x!a>, %w: tensor<8x7168x4096x!w>,
+               %r: tensor<?x4096x!r>, %v: tensor<8x7168x4096x!r>, %out: tensor<?x7168xbf16>)
+    -> (tensor<?x7168xbf16>, tensor<?x7168xbf16>, tensor<?x7168xbf16>, tensor<?x7168xbf16>) {
+  %0 = moeq.grouped_matmul lhs(%a : tensor<?x4096x!a>) rhs(%w : tensor<8x7168x4096x!w>)
+      offsets(%o : tensor<9xi32>) outs(%out : tensor<?x7168xbf16>)
+      config(<tile = [136, 128], schedule = dynamic, swap_ab = true>) -> tensor<?x7168xbf16>
+  %1 = moeq.grouped_matmul lhs(%a : tensor<?x4096x!a>) rhs(%w : tensor<8x7168x4096x!w>)
+      offsets(%o : tensor<9xi32>) outs(%out : tensor<?x7168xbf16>)
+      config(<tile = [128, 128], schedule = dynamic, swap_ab = true>) -> tensor<?x7168xbf16>
+  %2 = moeq.grouped_matmul lhs(%a : tensor<?x4096x!a>) rhs(%w : tensor<8x7168x4096x!w>)
+      offsets(%o : tensor<9xi32>) outs(%out : tensor<?x7168xbf16>)
+      config(<tile = [136, 64], schedule = dynamic, swap_ab = true, consumers = 1>) -> tensor<?x7168xbf16>
+  %3 = moeq.grouped_matmul lhs(%r : tensor<?x4096x!r>) rhs(%v : tensor<8x7168x4096x!r>)
+      offsets(%o : tensor<9xi32>) outs(%out : tensor<?x7168xbf16>)
+      config(<tile = [136, 128], schedule = dynamic, swap_ab = true>) -> tensor<?x7168xbf16>
+  return %0, %1, %2, %3 : tensor<?x7168xbf16>, tensor<?x7168xbf16>, tensor<?x7168xbf16>, tensor<?x7168xbf16>
+}

@@ -7,6 +7,7 @@
 
 #include "moeq/Dialect/Moeq/IR/Moeq.h"
 #include "moeq/Dialect/Moeq/Transforms/Passes.h"
+#include "moeq/Target/CostModel.h"
 #include "moeq/Target/TargetChip.h"
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -31,9 +32,20 @@ static int64_t getWidthStep(GroupedMatmulOp op) {
   return type.isInteger() ? 16 : 8;
 }
 
+/// Whether the scales of the rows change along K.
+static bool hasBlocksOfRows(GroupedMatmulOp op) {
+  FailureOr<OperandInfo> rows =
+      getOperandInfo(op, op.getLhs(), op.getLhsFormatAttr(), "lhs");
+  if (failed(rows) || !rows->scaled)
+    return false;
+  int64_t rank = rows->getRank();
+  return !ShapedType::isDynamic(rows->scaled.getBlockOf(rank - 1, rank));
+}
+
 /// Whether the kernel of `op` takes its rows in tiles of several widths, from
-/// tensors, which have no plan yet. Its tiles have at least `minTile` elements.
-/// Kernels of packed weights have too few widths for a plan to choose among.
+/// tensors, which have no plan yet. Its tiles have at least `minTile` elements,
+/// or there are few of them. Kernels of packed weights have too few widths for
+/// a plan to choose among.
 static bool wantsPlan(GroupedMatmulOp op, int64_t minTile) {
   auto weights =
       dyn_cast<ScaledType>(getElementTypeOrSelf(op.getRhs().front().getType()));
@@ -44,7 +56,8 @@ static bool wantsPlan(GroupedMatmulOp op, int64_t minTile) {
       op.getNumResults() == 0)
     return false;
   ArrayRef<int64_t> tile = config->getTile();
-  if (tile[0] * tile[1] < minTile)
+  bool isSmall = tile[0] * tile[1] < minTile;
+  if (isSmall && !(hasBlocksOfRows(op) && isPlannedThoughSmall(*config)))
     return false;
   int64_t groups =
       cast<ShapedType>(op.getRhs().front().getType()).getDimSize(0);

@@ -204,6 +204,7 @@ def MoeqPlan : Pass<"moeq-plan"> {
     One that has a plan keeps it; one of more than 1024 experts, which a plan
     cannot hold, remains without. So does one with small tiles: a plan takes 2 us on
     an H200, and saves by an even last wave of tiles, which is short if they are small.
+    But [136, 128] where rows have block scales has one: it is for few tiles.
   }];
   let options = [
     Option<"minTile", "min-tile", "int64_t", /*default=*/"32768",
