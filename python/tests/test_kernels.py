@@ -502,6 +502,15 @@ LAYERS = [(file, tokens, LAYER) for file in TINY for tokens in (0, 1, 9)]
 LAYERS += [(file, tokens, LINEAR) for file in MIXTRAL for tokens in (0, 5)]
 
 
+# moeq-to-kernels without moeq-select-config, for which a given config is a must.
+TO_KERNELS = (
+    "builtin.module(moeq-attach-target{chip=sm_80},moeq-unpack-scaled,"
+    "one-shot-bufferize{bufferize-function-boundaries=true "
+    "function-boundary-type-conversion=identity-layout-map},canonicalize,cse,"
+    "moeq-outline-kernels,moeq-overlap-kernels,canonicalize,cse,lower-affine)"
+)
+
+
 def without_tensor_cores(module, form):
     """The layer in parts, its matmuls with a config that sm_80 has no tensor-core kernel of."""
     text = module.run_pipeline(f"builtin.module({form})").print(generic=True)
@@ -530,7 +539,7 @@ def test_layer(rng, file, tokens, form):
         inputs[argument.name] = value
     (expected,) = moeq.run(module, entry, inputs)
     module = without_tensor_cores(module, form)
-    module.run_pipeline("moeq-to-kernels{chip=sm_80},lower-affine")
+    module.run_pipeline(TO_KERNELS)
     arrays = [inputs[a.name] for a in arguments]
     (got,) = Machine(module.print(generic=True)).run(entry, arrays)
     compare.assert_same(got.astype(np.float32), expected.view(got.dtype).astype(np.float32))

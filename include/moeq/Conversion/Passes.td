@@ -64,7 +64,9 @@ def MoeqOutlineKernels : Pass<"moeq-outline-kernels", "::mlir::ModuleOp"> {
     two kernels in `gpu.module @F_kernels`, and their `gpu.launch_func` in its
     place; elementwise linalg ops and `memref.copy` likewise. Grid sizes are index
     arithmetic over `memref.dim`. Kernels that are equal become one. Memrefs are dense and row-major, of a base that is
-    aligned to 16 bytes.
+    aligned to 16 bytes. A matmul that tensor cores do not do, or not by its config,
+    has a kernel without them, and a remark; an error where it is marked by
+    `moeq.given_config`.
   }];
   let dependentDialects = [
     "::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect", "::mlir::arith::ArithDialect",

@@ -113,6 +113,9 @@ static LogicalResult outlineMatmul(OpTy op, gpu::GPUModuleOp module) {
   FailureOr<MatmulKernelSpec> spec =
       getMatmulKernelSpec(op, view, *chip, reason);
   if (failed(spec)) {
+    if (op->hasAttr(moeq::kGivenConfigAttr))
+      return op.emitOpError("expects a config that there is a kernel of, got ")
+             << *op.getConfig() << ": " << reason;
     op.emitRemark("runs without tensor cores: ") << reason;
     wide.drop();
     return moeq::buildGeneralMatmul(op, module);

@@ -276,3 +276,12 @@ func.func @no_depth(%x: memref<?x0xbf16>, %w: memref<2x128x0xi8>, %ws: memref<2x
       offsets(%o : memref<3xi32>) outs(%c : memref<?x128xbf16>) config(<tile = [64, 128], swap_ab = true>)
   return
 }
+
+// -----
+
+func.func @given_config(%a: memref<?x64xbf16>, %w: memref<64x64xbf16>, %c: memref<?x64xbf16>) {
+  // expected-error @+1 {{'moeq.matmul' op expects a config that there is a kernel of, got #moeq.config<tile = [128, 96], stages = 4, consumers = 2, schedule = persistent, swap_ab = false, split_k = 1, raster = 16>: a tile has 64, 128, 192 or 256 columns, got 96}}
+  moeq.matmul lhs(%a : memref<?x64xbf16>) rhs(%w : memref<64x64xbf16>) outs(%c : memref<?x64xbf16>)
+    config(<tile = [128, 96]>) attributes {moeq.given_config}
+  return
+}

@@ -172,3 +172,18 @@ func.func @packed(%a: tensor<?x4096xbf16>, %w: tensor<8x4096x4096x!int8>, %v: te
   } -> tensor<?x2048xbf16>
   return %0, %1, %2 : tensor<?x4096xbf16>, tensor<?x4096xbf16>, tensor<?x2048xbf16>
 }
+
+// -----
+
+// A config that is there is kept, and a must.
+
+// CHECK-LABEL: func @given(
+// CHECK:       moeq.matmul {{.*}} config(<tile = [64, 64], {{.*}}>) attributes {moeq.given_config}
+// CHECK:       moeq.matmul {{.*}} config(
+// CHECK-NOT:   moeq.given_config
+func.func @given(%a: tensor<?x64xbf16>, %w: tensor<64x64xbf16>, %out: tensor<?x64xbf16>) -> (tensor<?x64xbf16>, tensor<?x64xbf16>) {
+  %0 = moeq.matmul lhs(%a : tensor<?x64xbf16>) rhs(%w : tensor<64x64xbf16>) outs(%out : tensor<?x64xbf16>)
+    config(<tile = [64, 64], consumers = 1>) -> tensor<?x64xbf16>
+  %1 = moeq.matmul lhs(%a : tensor<?x64xbf16>) rhs(%w : tensor<64x64xbf16>) outs(%out : tensor<?x64xbf16>) -> tensor<?x64xbf16>
+  return %0, %1 : tensor<?x64xbf16>, tensor<?x64xbf16>
+}

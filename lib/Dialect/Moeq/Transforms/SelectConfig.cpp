@@ -376,6 +376,7 @@ private:
       return failure();
     widenRows(op, *lhs, *rhs);
     if (op.getConfig()) {
+      op->setAttr(kGivenConfigAttr, UnitAttr::get(&getContext()));
       ++numKept;
       return success();
     }

@@ -81,6 +81,10 @@ constexpr int64_t kGateGroup = 64;
 /// fragments`.
 constexpr int64_t kPackedChunk = 64;
 
+/// Marks a matmul whose config the user gave: there is a kernel of it, or an
+/// error (moeq-select-config, moeq-outline-kernels).
+constexpr StringLiteral kGivenConfigAttr = "moeq.given_config";
+
 /// What an operand group says: one tensor or memref, scaled or plain, or the
 /// components of a scaled one.
 struct OperandInfo {

@@ -163,7 +163,9 @@ def MoeqSelectConfig : Pass<"moeq-select-config"> {
     Attaches a `#moeq.config` to each `moeq.matmul` and `moeq.grouped_matmul` that
     has none, by the cost model of `moeq/Target/CostModel.h` for the chip of
     `moeq.target` on the module. An analysis remark lists the candidates, best
-    first, with their times, waves and what bounds them.
+    first, with their times, waves and what bounds them. A config that is there is
+    kept, and marked by `moeq.given_config`: without a kernel of it
+    `moeq-outline-kernels` fails.
 
     Extents that are not static are taken to be 8 experts and 4096 columns or
     elements of K, and dynamic rows to be `expected-rows` an expert. With
