@@ -416,3 +416,23 @@ func.func @dim(%a: tensor<?x?x!w>) -> index {
   %0 = tensor.dim %a, %c2 : tensor<?x?x!w>
   return %0 : index
 }
+
+// -----
+
+!w = !moeq.scaled<f8E4M3FN, block = [128, 128], scale = f32>
+func.func @negative_size(%a: tensor<?x256x!w>) -> tensor<?x128x!w> {
+  %n = arith.constant -9223372036854775808 : index
+  // expected-error@+1 {{'tensor.extract_slice' op expects a size of at least 0 along dimension 0, got -9223372036854775808}}
+  %0 = tensor.extract_slice %a[0, 0] [%n, 128] [1, 1] : tensor<?x256x!w> to tensor<?x128x!w>
+  return %0 : tensor<?x128x!w>
+}
+
+// -----
+
+!w = !moeq.scaled<f8E4M3FN, block = [128, 128], scale = f32>
+func.func @negative_empty() -> tensor<?x128x!w> {
+  %n = arith.constant -128 : index
+  // expected-error@+1 {{'tensor.empty' op expects a size of at least 0 along dimension 0, got -128}}
+  %0 = tensor.empty(%n) : tensor<?x128x!w>
+  return %0 : tensor<?x128x!w>
+}

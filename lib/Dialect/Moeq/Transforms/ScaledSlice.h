@@ -90,6 +90,10 @@ struct UnprovenCut {
   OpFoldResult offset, size;
 };
 
+/// Checks that no size is a negative constant: a static size of a component
+/// would become of it, which upstream rejects with no word of `op`.
+LogicalResult verifyConstantSizes(Operation *op, ArrayRef<OpFoldResult> sizes);
+
 /// Checks tensor.extract_slice, insert_slice and parallel_insert_slice on
 /// scaled tensors. What is wrong is an error at `op`. So is what is neither
 /// proved nor disproved, unless `unproven` collects it.

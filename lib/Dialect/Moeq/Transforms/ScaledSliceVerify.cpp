@@ -74,6 +74,16 @@ static LogicalResult verifyDropped(const Slice &slice, ScaledType type) {
   return success();
 }
 
+LogicalResult moeq::detail::verifyConstantSizes(Operation *op,
+                                                ArrayRef<OpFoldResult> sizes) {
+  for (auto [dim, size] : llvm::enumerate(sizes))
+    if (std::optional<int64_t> constant = getConstantIntValue(size);
+        constant && *constant < 0)
+      return op->emitOpError("expects a size of at least 0 along dimension ")
+             << dim << ", got " << *constant;
+  return success();
+}
+
 LogicalResult
 moeq::detail::verifyScaledSlice(Operation *op,
                                 SmallVectorImpl<UnprovenCut> *unproven) {
@@ -81,6 +91,8 @@ moeq::detail::verifyScaledSlice(Operation *op,
   ScaledType type = getScaledElementType(slice.whole.getType());
   auto whole = cast<RankedTensorType>(slice.whole.getType());
   if (failed(verifyDropped(slice, type)))
+    return failure();
+  if (failed(verifyConstantSizes(op, slice.region.sizes)))
     return failure();
   for (const Cut &cut : getCuts(whole, slice.isWrite)) {
     if (!isConstantIntValue(slice.region.strides[cut.dim], 1))

@@ -137,6 +137,9 @@ static LogicalResult verifyOp(Operation *op,
       .Case<tensor::ExtractSliceOp, tensor::InsertSliceOp,
             tensor::ParallelInsertSliceOp>(
           [&](Operation *op) { return verifyScaledSlice(op, unproven); })
+      .Case([](tensor::EmptyOp op) {
+        return verifyConstantSizes(op, op.getMixedSizes());
+      })
       .Case<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(
           [&](Operation *op) { return verifyScaledReshape(op, unproven); })
       .Default(success());
