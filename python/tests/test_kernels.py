@@ -514,7 +514,7 @@ TO_KERNELS = (
 def without_tensor_cores(module, form):
     """The layer in parts, its matmuls with a config that sm_80 has no tensor-core kernel of."""
     text = module.run_pipeline(f"builtin.module({form})").print(generic=True)
-    config = "config = #moeq.config<tile = [64, 64], consumers = 1, swap_ab = true>"
+    config = "config = #moeq.config<tile = [64, 64], consumers = 1, schedule = simple>"
     return moeq.parse(re.sub(r'("moeq\.\w*matmul"\([^)]*\) <\{)', rf"\1{config}, ", text))
 
 
