@@ -9,6 +9,7 @@
 
 #include "llvm/Support/MathExtras.h"
 
+#include <array>
 #include <cmath>
 
 using namespace mlir;
@@ -95,6 +96,13 @@ static constexpr double kOverlap = 4;
 /// reach apart from dequantization, and with sums that are promoted.
 static constexpr double kPackedEfficiency = 1.18,
                         kPromotedPackedEfficiency = 1.08;
+
+/// How much faster CTAs that share a multiprocessor dequantize: one does while
+/// another waits, and more where registers suffice to do it ahead. They also
+/// hide what nothing hides of one.
+static constexpr double kSharedDequantization = 1.1,
+                        kSharedDequantizationAhead = 1.35;
+static constexpr int64_t kMaxRowsAhead = 32;
 
 /// Times that differ by less are a tie.
 static constexpr double kTie = 1.15;
@@ -394,15 +402,23 @@ MatmulCost moeq::estimateCost(const Chip &chip, const MatmulProblem &problem,
   if (problem.isPacked)
     cost.dequantization = kMicroseconds * columns * depth /
                           (getDequantizationRate(config, problem) * kClock);
+  if (config.getCtas() > 1) {
+    cost.dequantization /= config.getTile()[0] <= kMaxRowsAhead
+                               ? kSharedDequantizationAhead
+                               : kSharedDequantization;
+    for (double *term : {&cost.exposed, &cost.epilogue})
+      *term /= config.getCtas();
+  }
   double waves = cost.tiles / chip.sms, meanRows = rowsOfTiles / cost.tiles;
   double variance = squares / cost.tiles - meanRows * meanRows;
-  cost.waves = getWaves(problem, config, waves,
-                        std::sqrt(std::max(variance, 0.)) / meanRows);
+  double ctas = config.getCtas();
+  cost.waves = ctas * getWaves(problem, config, waves / ctas,
+                               std::sqrt(std::max(variance, 0.)) / meanRows);
 
   // All that is read or written once.
   double tileRows = config.getSwapAb() ? meanRows : config.getTile()[0];
   double inFlight =
-      config.getStages() * getStageBytes(config, problem, tileRows);
+      ctas * config.getStages() * getStageBytes(config, problem, tileRows);
   double rowBits = allRows * problem.depth * problem.lhsBits;
   double traffic =
       (rowBits +
@@ -428,7 +444,7 @@ struct Shape {
   int64_t rows, columns, consumers;
   bool swapAb;
   bool pingPong = false;
-  int64_t cluster = 1, splitK = 1;
+  int64_t cluster = 1, splitK = 1, ctas = 1;
 };
 } // namespace
 
@@ -479,6 +495,17 @@ static SmallVector<Shape> getShapes(const Chip &chip,
     // Four consumers have registers for one accumulator of 64 rows.
     if (!problem.promotes)
       addSwapped(256, 4, {64});
+    // 4-bit weights of few rows come faster than one CTA dequantizes them.
+    bool canShare = problem.isGrouped && !problem.isGathered &&
+                    problem.hasDeepStages && problem.rhsBits == 4 &&
+                    problem.depth >= kFewParts;
+    for (auto [rows, columns, ctas] : {std::array{32, 64, 3}, {64, 128, 2}}) {
+      if (!canShare)
+        break;
+      Shape shape{rows, columns, columns / kInstructionRows, /*swapAb=*/true};
+      shape.ctas = ctas;
+      add(shape);
+    }
     return shapes;
   }
   if (problem.isPacked) { // By warps, whose operands are in registers.
@@ -531,11 +558,12 @@ SmallVector<RankedConfig> moeq::rankConfigs(MLIRContext *context,
       return ConfigAttr::get(
           context, {shape.rows, shape.columns}, stages, shape.consumers,
           shape.pingPong ? Schedule::PingPong : schedule, shape.swapAb,
-          shape.splitK, kRaster, shape.cluster);
+          shape.splitK, kRaster, shape.cluster, shape.ctas);
     };
     int64_t stages = shape.swapAb ? kMaxSwappedStages : kMaxStages;
-    while (stages > 1 && getSharedMemoryBytes(chip, getConfig(stages),
-                                              problem) > chip.sharedMemory)
+    while (stages > 1 &&
+           getSharedMemoryBytes(chip, getConfig(stages), problem) >
+               chip.getSharedMemory(shape.ctas))
       --stages;
     if (stages == 1) // A ring of one stage overlaps nothing.
       continue;

@@ -152,10 +152,11 @@ MatmulCost estimateCost(const Chip &chip, const MatmulProblem &problem,
 /// to 256 columns and up to 256 rows, two consumers (one for 64 columns), and
 /// [160, 128] and [192, 128] whose consumers take turns (both on chips with
 /// wgmma); the largest tile of either form in clusters, too; for packed
-/// weights, of which no other kernel is, also four consumers; as many stages as
-/// fit; each also after a gather, where there may be one. Of those within 15 %
-/// of the best, which is a tie, the best one without swapped operands is first:
-/// it compiles in a fraction of the time.
+/// weights, of which no other kernel is, also four consumers, and of 4 bits
+/// with few rows CTAs that share a multiprocessor; as many stages as fit; each
+/// also after a gather, where there may be one. Of those within 15 % of the
+/// best, which is a tie, the best one without swapped operands is first: it
+/// compiles in a fraction of the time.
 SmallVector<RankedConfig> rankConfigs(MLIRContext *context, const Chip &chip,
                                       const MatmulProblem &problem);
 
