@@ -20,8 +20,7 @@
 // 2^126 |
 //
 // Zero points add 4 subtractions or none, E8M0 scales 4 products and 4
-// instructions for each of two rows and each group; scales below 2 of f4E2M1FN
-// no product, and one instruction. Where the chip does not
+// instructions for each of two rows and each group. Where the chip does not
 // convert f8E4M3FN, it is widened to f16 by arithmetic.
 //
 //===----------------------------------------------------------------------===//
@@ -93,13 +92,11 @@ public:
     if (!zeros.empty())
       pairs = mapPairs<arith::SubFOp>(
           pairs, zeros, [&](Value code) { return emitZero(code); });
-    bool isFloat4 = isa<Float4E2M1FNType>(format);
-    if (isFloat4 && codes.empty())
+    if (isa<Float4E2M1FNType>(format))
       pairs = unbias(pairs);
-    else if (isFloat4)
-      pairs = unbiasAndScale(pairs, codes);
-    else if (!codes.empty())
-      pairs = scale(pairs, codes);
+    if (!codes.empty())
+      pairs = mapPairs<arith::MulFOp>(
+          pairs, codes, [&](Value code) { return emitScale(code); });
     for (Value pair : pairs)
       registers.push_back(
           LLVM::BitcastOp::create(e.b, e.loc, e.b.getI32Type(), pair));
@@ -309,39 +306,6 @@ private:
     return llvm::map_to_vector(pairs, [&](Value pair) -> Value {
       return arith::MulFOp::create(e.b, e.loc, pair, factor);
     });
-  }
-
-  SmallVector<Value> scale(ArrayRef<Value> pairs, ArrayRef<RowPair> codes) {
-    return mapPairs<arith::MulFOp>(pairs, codes,
-                                   [&](Value code) { return emitScale(code); });
-  }
-
-  /// Both. One product does it, by 2^(code - 1), unless a lane of the warp has
-  /// a scale of 2 or more, for which that may be no bf16.
-  SmallVector<Value> unbiasAndScale(ArrayRef<Value> pairs,
-                                    ArrayRef<RowPair> codes) {
-    constexpr int64_t large = 128, lessOne = 126;
-    Value bits;
-    for (RowPair ofRows : codes)
-      for (Value code : ofRows)
-        bits = bits ? e.bitOr(bits, code) : code;
-    Value isLarge = e.compare(arith::CmpIPredicate::uge, bits, e.i32(large));
-    Value isAnyLarge =
-        e.compare(arith::CmpIPredicate::ne, e.ballot(isLarge), e.i32(0));
-    auto split = scf::IfOp::create(
-        e.b, e.loc, SmallVector<Type>(pairs.size(), pairType), isAnyLarge,
-        /*addThenBlock=*/true, /*addElseBlock=*/true);
-    OpBuilder::InsertionGuard guard(e.b);
-    e.b.setInsertionPointToStart(split.thenBlock());
-    scf::YieldOp::create(e.b, e.loc, scale(unbias(pairs), codes));
-    e.b.setInsertionPointToStart(split.elseBlock());
-    auto emitPower = [&](Value code) {
-      return asPair(e.add(e.mul(code, twice(1 << kFractionBits)),
-                          twice(lessOne << kFractionBits)));
-    };
-    scf::YieldOp::create(e.b, e.loc,
-                         mapPairs<arith::MulFOp>(pairs, codes, emitPower));
-    return llvm::to_vector(ValueRange(split.getResults()));
   }
 
   /// 2^(code - 127) as a bf16 in both halves. That of 0 is the subnormal half
