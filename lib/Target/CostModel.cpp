@@ -40,8 +40,9 @@ static constexpr int64_t kRowStep = 8, kIntegerRowStep = 16,
 static constexpr int64_t kMaxPromotedRows = 192, kMaxPromotedWideRows = 128,
                          kMaxPromotedColumns = 128;
 /// The same of packed weights: beside an accumulator there is the sum of a
-/// part. Where K is shorter than kFewParts, code for a part or two each needs
-/// the registers of wide tiles, and ptxas serializes their wgmma.
+/// part. Where K is shorter than kFewParts, twice that where threads gather,
+/// code for a part or two each needs the registers of wide tiles, and ptxas
+/// serializes their wgmma.
 static constexpr int64_t kMaxPackedPromotedRows = 192, kFewParts = 512,
                          kMaxFewPartsRows = 64;
 /// The clock under a tensor-core load on an H200, Hz; taken for other chips
@@ -474,8 +475,9 @@ static SmallVector<Shape> getShapes(const Chip &chip,
       return;
     int64_t most = allRows.back();
     if (problem.promotes && problem.isPacked)
-      most =
-          problem.depth < kFewParts ? kMaxFewPartsRows : kMaxPackedPromotedRows;
+      most = problem.depth < (problem.isGathered ? 2 : 1) * kFewParts
+                 ? kMaxFewPartsRows
+                 : kMaxPackedPromotedRows;
     else if (problem.promotes)
       most = isWide ? kMaxPromotedWideRows : kMaxPromotedRows;
     for (int64_t rows : allRows)
@@ -541,7 +543,8 @@ static SmallVector<Shape> getShapes(const Chip &chip,
   // tiles of 128 to 192 rows.
   addSwapped(128, 2, {64, 96, 256});
   add({160, 128, 2, /*swapAb=*/true, /*pingPong=*/true});
-  if (!problem.isGathered) // Whose threads have too few registers beside it.
+  // Threads that gather have too few registers beside it, and so have gates.
+  if (!problem.isGathered && problem.columnStep <= kInstructionRows)
     add({192, 128, 2, /*swapAb=*/true, /*pingPong=*/true});
   return shapes;
 }
