@@ -316,8 +316,9 @@ mlir::moeq_gpu::getUnsupportedReason(const MatmulKernelSpec &spec) {
     reason << "a cluster has 1 or 2 CTAs, got " << spec.cluster;
     return text;
   }
-  if (spec.stages < 2) {
-    reason << "there are at least 2 stages, got " << spec.stages;
+  if (spec.stages < 2 || spec.stages > RingType::kMaxStages) {
+    reason << "there are 2 to " << RingType::kMaxStages << " stages, got "
+           << spec.stages;
     return text;
   }
   if (int64_t shared = getSharedMemory(spec); shared > spec.sharedMemory) {

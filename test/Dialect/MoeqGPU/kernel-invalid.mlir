@@ -70,8 +70,13 @@ func.func private @ring_gathered_vector(!moeq_gpu.ring<2x[64x128xi8, 64xf32, gat
 
 // -----
 
-// expected-error@+1 {{expects at least 2 stages, got 1}}
+// expected-error@+1 {{expects 2 to 1024 stages, got 1}}
 func.func private @stages(!moeq_gpu.ring<1x[64x128xi8]>)
+
+// -----
+
+// expected-error@+1 {{expects 2 to 1024 stages, got 9223372036854775807}}
+func.func private @all_stages(!moeq_gpu.ring<9223372036854775807x[64x128xi8]>)
 
 // -----
 

@@ -321,8 +321,9 @@ LogicalResult RingType::verify(EmitError emitError, int64_t stages,
                                ArrayRef<SharedVectorType> vectors,
                                bool isGathered, bool hasGatheredVectors,
                                int64_t cluster) {
-  if (stages < 2)
-    return emitError() << "expects at least 2 stages, got " << stages;
+  if (stages < 2 || stages > kMaxStages)
+    return emitError() << "expects 2 to " << kMaxStages << " stages, got "
+                       << stages;
   if (payload.empty() && !vectors.empty())
     return emitError() << "expects tiles before vectors, got none";
   // Producers may tell more of them than share copies.

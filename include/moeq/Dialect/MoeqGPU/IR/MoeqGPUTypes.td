@@ -210,6 +210,8 @@ def MoeqGPU_RingType : MoeqGPU_Type<"Ring", "ring"> {
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
+    /// More than fit into shared memory, tiles or not.
+    static constexpr int64_t kMaxStages = 1024;
     /// Whether a stage holds 4 i32 values in place of tiles.
     bool isMailbox() const { return getPayload().empty(); }
     /// The tiles that tensor maps fill.
