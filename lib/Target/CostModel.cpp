@@ -403,16 +403,16 @@ MatmulCost moeq::estimateCost(const Chip &chip, const MatmulProblem &problem,
   if (problem.isPacked)
     cost.dequantization = kMicroseconds * columns * depth /
                           (getDequantizationRate(config, problem) * kClock);
-  if (config.getCtas() > 1) {
+  double ctas = config.getCtas();
+  if (ctas > 1) {
     cost.dequantization /= config.getTile()[0] <= kMaxRowsAhead
                                ? kSharedDequantizationAhead
                                : kSharedDequantization;
     for (double *term : {&cost.exposed, &cost.epilogue})
-      *term /= config.getCtas();
+      *term /= ctas;
   }
   double waves = cost.tiles / chip.sms, meanRows = rowsOfTiles / cost.tiles;
   double variance = squares / cost.tiles - meanRows * meanRows;
-  double ctas = config.getCtas();
   cost.waves = ctas * getWaves(problem, config, waves / ctas,
                                std::sqrt(std::max(variance, 0.)) / meanRows);
 
@@ -498,16 +498,13 @@ static SmallVector<Shape> getShapes(const Chip &chip,
     if (!problem.promotes)
       addSwapped(256, 4, {64});
     // 4-bit weights of few rows come faster than one CTA dequantizes them.
-    bool canShare = problem.isGrouped && !problem.isGathered &&
-                    problem.hasDeepStages && problem.rhsBits == 4 &&
-                    problem.depth >= kFewParts;
-    for (auto [rows, columns, ctas] : {std::array{32, 64, 3}, {64, 128, 2}}) {
-      if (!canShare)
-        break;
-      Shape shape{rows, columns, columns / kInstructionRows, /*swapAb=*/true};
-      shape.ctas = ctas;
-      add(shape);
-    }
+    if (problem.isGrouped && !problem.isGathered && problem.hasDeepStages &&
+        problem.rhsBits == 4 && problem.depth >= kFewParts)
+      for (auto [rows, columns, ctas] : {std::array{32, 64, 3}, {64, 128, 2}}) {
+        Shape shape{rows, columns, columns / kInstructionRows, /*swapAb=*/true};
+        shape.ctas = ctas;
+        add(shape);
+      }
     return shapes;
   }
   if (problem.isPacked) { // By warps, whose operands are in registers.

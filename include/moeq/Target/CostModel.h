@@ -10,7 +10,7 @@
 //
 //   products = waves * (max(|tensor cores / e, dequantization|, shared memory,
 //                           L2) + exposed + epilogue)
-//   time = (products^3.6 + memory^3.6)^(1/3.6)
+//   time = (products^4 + memory^4)^(1/4)
 //
 // The terms of `products` are those of the mean tile on one multiprocessor,
 // where rows are spread over the groups at random, or as the problem says; e is

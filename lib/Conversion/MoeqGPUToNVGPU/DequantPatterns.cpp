@@ -27,9 +27,6 @@
 
 #include "Patterns.h"
 
-#include "moeq/Target/Ptx.h"
-
-#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -42,13 +39,10 @@ static constexpr int64_t kInstructionRows = 64, kInstructionColumns = 16,
 /// The bits of the fraction of a bf16.
 static constexpr int64_t kFractionBits = 7;
 
-// Whether the target of the module, if it has one, converts 8-bit floats.
+// Whether the target, if it is known, converts 8-bit floats.
 static bool convertsFloat8(Operation *op) {
-  auto module = op->getParentOfType<gpu::GPUModuleOp>();
-  if (!module)
-    return true;
-  FailureOr<std::optional<moeq::PtxTarget>> target = moeq::getPtxTarget(module);
-  return failed(target) || !*target || (*target)->convertsFloat8();
+  std::optional<moeq::PtxTarget> target = getTarget(op);
+  return !target || target->convertsFloat8();
 }
 
 namespace {

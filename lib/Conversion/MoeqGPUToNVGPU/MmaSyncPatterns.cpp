@@ -17,9 +17,6 @@
 
 #include "Patterns.h"
 
-#include "moeq/Target/Chips.h"
-#include "moeq/Target/Ptx.h"
-
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 
 using namespace mlir;
@@ -36,13 +33,18 @@ static bool isFloat8(Type type) {
   return isa<Float8E4M3FNType, Float8E5M2Type>(type);
 }
 
-// Whether the target of the module multiplies 8-bit floats.
-static bool multipliesFloat8(Operation *op) {
+std::optional<moeq::PtxTarget> mlir::moeq_gpu::getTarget(Operation *op) {
   auto module = op->getParentOfType<gpu::GPUModuleOp>();
   if (!module)
-    return false;
+    return std::nullopt;
   FailureOr<std::optional<moeq::PtxTarget>> target = moeq::getPtxTarget(module);
-  return succeeded(target) && *target && (*target)->multipliesFloat8();
+  return succeeded(target) ? *target : std::nullopt;
+}
+
+// Whether the target is known to multiply 8-bit floats.
+static bool multipliesFloat8(Operation *op) {
+  std::optional<moeq::PtxTarget> target = getTarget(op);
+  return target && target->multipliesFloat8();
 }
 
 // The matrices at an address, in as many registers.

@@ -21,6 +21,7 @@
 
 #include "moeq/Dialect/MoeqGPU/IR/FragmentLayout.h"
 #include "moeq/Dialect/MoeqGPU/IR/MoeqGPU.h"
+#include "moeq/Target/Ptx.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -206,6 +207,9 @@ SmallVector<Value> packElements(Emitter &e, FragmentType type,
 /// The row and the column that a thread's registers count from.
 std::pair<Value, Value> emitThreadOffset(Emitter &e,
                                          const FragmentLayout &layout);
+
+/// The target of the module around `op`, if it names one that is known.
+std::optional<moeq::PtxTarget> getTarget(Operation *op);
 
 /// Of four 8-bit floats, the two that a byte permutation by `selector` leaves
 /// in the upper halves of a word, as f16, which holds their numbers. Byte 4 is
